@@ -18,7 +18,7 @@ from benchmarks.big_log import BigLog
 from benchmarks.big_log_facts import Recipe
 from relaybook import clock
 from relaybook.ids import new_id
-from relaybook.journal.events import Answered, Closed, Opened, encode_event
+from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
 from relaybook.log.store.port import Entry
@@ -37,7 +37,7 @@ class Made(NamedTuple):
     """The frame payloads of a complete exchange, without timestamps."""
 
     opened: Opened
-    answered: bytes | None
+    begin: bytes | None
     closed: bytes
 
 
@@ -86,17 +86,17 @@ def _made(entry: Entry) -> Made:
         True,
     )
     body = entry.response.rest[0] if entry.response else b""
-    answered = None if record.status is None else Answered(record.status, b"OK", detail.response_head, False, body)
+    begin = None if record.status is None else ResponseBegin(record.status, b"OK", detail.response_head, False, body)
     closed = Closed(record.outcome, None, None, 180_000)  # type: ignore[arg-type]
-    return Made(opened, None if answered is None else encode_event(answered), encode_event(closed))
+    return Made(opened, None if begin is None else encode_event(begin), encode_event(closed))
 
 
 def _append(writer: JournalWriter, made: Made) -> None:
     exchange = new_id()
     made.opened.wall_ns = clock.wall_ns()
     writer.append(FrameKind.OPENED, exchange, encode_event(made.opened))
-    if made.answered is not None:
-        writer.append(FrameKind.ANSWERED, exchange, made.answered)
+    if made.begin is not None:
+        writer.append(FrameKind.RESPONSE_BEGIN, exchange, made.begin)
     writer.append(FrameKind.CLOSED, exchange, made.closed)
 
 

@@ -22,7 +22,7 @@ from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
 
@@ -39,7 +39,7 @@ def _words(count: int) -> bytes:
     return " ".join(_RANDOM.choices(_WORDS, k=count)).encode()
 
 
-def exchange(number: int, *, is_stream: bool) -> Exchange:
+def exchange(number: int, *, is_stream: bool) -> JournalExchange:
     """Return a complete exchange."""
     id_ = new_id()
     script = Script().open(id_, properties={"tenant": f"t{number % 50}"})
@@ -54,7 +54,7 @@ def exchange(number: int, *, is_stream: bool) -> Exchange:
     return Fold().feed(script.respond(id_, *parts, head=head).close(id_).frames)[0]
 
 
-def microseconds(exchanges: list[Exchange]) -> float:
+def microseconds(exchanges: list[JournalExchange]) -> float:
     """Return the CPU time per exchange, in a new store."""
     with tempfile.TemporaryDirectory() as directory:
         store = Path(directory) / "store"

@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 from relaybook import clock
 from relaybook.ids import new_id
-from relaybook.journal.events import Answered, Closed, Opened, encode_event
+from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
 
@@ -53,10 +53,10 @@ class _Exchanges:
         request = REQUEST_BODY.replace(_ASKED, _ASKED[:40] + self._text(9))
         answer = ANSWER_BODY.replace(_ANSWERED, self._text(11)).replace(b"B9MBs8Cj", b"%08x" % number)
         self.body_bytes += len(request) + len(answer)
-        answered = Answered(200, b"OK", _response_head(len(answer), number), False, answer)
+        begin = ResponseBegin(200, b"OK", _response_head(len(answer), number), False, answer)
         return [
             (FrameKind.OPENED, exchange, encode_event(_opened(request, number))),
-            (FrameKind.ANSWERED, exchange, encode_event(answered)),
+            (FrameKind.RESPONSE_BEGIN, exchange, encode_event(begin)),
             (FrameKind.CLOSED, exchange, encode_event(Closed("complete", None, None, 180_000))),
         ]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tests.support.frames import Script
 
-from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.fold import Fold, JournalExchange
 
 ID = b"a" * 16
 JSON_HEAD = "content-type: application/json"
@@ -38,7 +38,7 @@ class GoldenExchange(NamedTuple):
     #: The name of the conversation, of which this exchange is a turn.
     conversation: str | None = None
 
-    def recorded(self) -> Exchange:
+    def recorded(self) -> JournalExchange:
         """Return the exchange as the recorder reads it from the journal."""
         script = Script().open(
             ID,

@@ -16,7 +16,7 @@ from tests.support.records import an_entry
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal import segment
-from relaybook.journal.events import Answered, Closed, RefusalCounts, encode_event
+from relaybook.journal.events import Closed, RefusalCounts, ResponseBegin, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import segment_path, sequences
@@ -79,8 +79,8 @@ class World:
         return exchange
 
     def close(self, exchange: bytes) -> None:
-        self.put(FrameKind.ASKED, exchange)
-        self.put(FrameKind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"")))
+        self.put(FrameKind.REQUEST_END, exchange)
+        self.put(FrameKind.RESPONSE_BEGIN, exchange, encode_event(ResponseBegin(200, b"OK", b"")))
         self.put(FrameKind.RECEIVED, exchange, b"answer")
         self.put(FrameKind.CLOSED, exchange, encode_event(Closed("complete")))
 
@@ -232,8 +232,8 @@ def test_an_open_exchange_does_not_keep_the_journal_from_being_deleted(tmp_path:
     world = World(tmp_path, store)
     recorder = world.recorder()
     slow_exchange = world.open(namespace="trickle")
-    world.put(FrameKind.ASKED, slow_exchange)
-    world.put(FrameKind.ANSWERED, slow_exchange, encode_event(Answered(200, b"OK", b"")))
+    world.put(FrameKind.REQUEST_END, slow_exchange)
+    world.put(FrameKind.RESPONSE_BEGIN, slow_exchange, encode_event(ResponseBegin(200, b"OK", b"")))
     for number in range(12):
         world.put(FrameKind.RECEIVED, slow_exchange, b"%02d" % number)
         busy = world.open(namespace="busy")
@@ -379,7 +379,7 @@ def test_a_rejected_request_with_a_checkpoint_does_not_come_back_after_a_restart
     world = World(tmp_path, FailingStore())
     long = world.store.rejects = world.open()
     for _ in range(2 * MIB // 100_000 + 1):
-        world.put(FrameKind.ASKED, long, b"x" * 100_000)
+        world.put(FrameKind.REQUEST_END, long, b"x" * 100_000)
     run_until_idle(world.recorder())
     (run,) = world.store.positions()
     assert len(world.store.checkpoints(run)) == 1
@@ -461,7 +461,7 @@ def test_bodies_of_a_running_request_are_stored_as_they_arrive_except_those_that
     running_ids, no_bodies = world.open(), world.open(log="no-bodies")
     for exchange in (running_ids, no_bodies):
         world.put(FrameKind.SENT, exchange, b"asked")
-        world.put(FrameKind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"a: b")))
+        world.put(FrameKind.RESPONSE_BEGIN, exchange, encode_event(ResponseBegin(200, b"OK", b"a: b")))
     for so_far in (b"s", b"so", b"so far"):
         for exchange in (running_ids, no_bodies):
             world.put(FrameKind.RECEIVED, exchange, so_far[-1:] if len(so_far) < 3 else so_far[2:])

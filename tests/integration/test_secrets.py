@@ -26,7 +26,7 @@ from tests.support.raw_http import QUESTION, parse, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
-from relaybook.server.operator_log import JsonLines
+from relaybook.server.operator_log import JsonFormatter
 
 SMALL: Final = ("--segment-bytes", "1MiB", "--max-request-bytes", "100KiB")
 STREAM: Final = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
@@ -183,7 +183,7 @@ def test_servers_with_the_same_fingerprint_secret_give_a_key_the_same_fingerprin
 def test_an_internal_error_of_the_dashboard_discloses_no_key() -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     log = logging.getLogger("relaybook.api")
     log.addHandler(handler)
     try:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from relaybook.page.page import Page, load_page
+from relaybook.page.page import BuiltPage, load_page
 
 BUILD: Final = "0123456789abcdef"
 INDEX: Final = """<!doctype html>
@@ -34,7 +34,7 @@ def write_page(directory: Path, **replaced: str) -> Path:
     return directory
 
 
-def page_in(directory: Path, **replaced: str) -> Page:
+def page_in(directory: Path, **replaced: str) -> BuiltPage:
     """Write a page to a directory and load it."""
     page = load_page(write_page(directory, **replaced))
     assert page is not None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from relaybook.journal.events import Answered, Closed, Opened, encode_event
+from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import Frame, FrameKind
 
 WALL_NS = 1_767_225_600_000_000_000
@@ -44,12 +44,12 @@ class Script:
     def request(self, exchange: bytes, *chunks: bytes) -> "Script":
         for chunk in chunks:
             self.add(FrameKind.SENT, exchange, chunk)
-        return self.add(FrameKind.ASKED, exchange)
+        return self.add(FrameKind.REQUEST_END, exchange)
 
     def respond(
         self, exchange: bytes, *chunks: bytes, status: int = 200, head: bytes = b"", made: bool = False
     ) -> "Script":
-        self.add(FrameKind.ANSWERED, exchange, encode_event(Answered(status, b"OK", head, made)))
+        self.add(FrameKind.RESPONSE_BEGIN, exchange, encode_event(ResponseBegin(status, b"OK", head, made)))
         for chunk in chunks:
             self.add(FrameKind.MADE if made else FrameKind.RECEIVED, exchange, chunk)
         return self

@@ -905,7 +905,7 @@ export type RetentionStatus = {
   /** Disk space that the journal and the store take up in the data directory. `null` if unknown. */
   disk_used_bytes: number | null;
   /** The last removal of data because of its age or the disk budget. `null` if there was none. */
-  last_removal: Removal | null;
+  last_removal: RemovalRow | null;
 };
 
 /** One kind of data and how long this data is kept. */
@@ -919,7 +919,7 @@ export type RetentionClock = {
 };
 
 /** One removal of data because of its age or the disk budget. */
-export type Removal = {
+export type RemovalRow = {
   at: string;
   /** `age`: the data was too old. `disk_budget`: the log took too much disk space. */
   reason: "age" | "disk_budget";

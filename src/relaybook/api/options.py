@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.retention import Retention
-from relaybook.page.page import Page
+from relaybook.page.page import BuiltPage
 
 if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
     from starlette.requests import Request
@@ -81,7 +81,7 @@ class ApiOptions:
     sample_data: bool = False
     probe: LogProbe = field(default_factory=NullProbe)
     #: ``None`` if the page is not built.
-    page: Page | None = field(default=None, repr=False)
+    page: BuiltPage | None = field(default=None, repr=False)
     poll_seconds: float = 0.25
     ping_seconds: float = 15.0
 

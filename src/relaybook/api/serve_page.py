@@ -13,7 +13,7 @@ from relaybook.api import home
 from relaybook.api.errors import AUTHENTICATE, ApiError
 from relaybook.api.options import options_of
 from relaybook.api.routes import Routes
-from relaybook.page.page import Document, Page
+from relaybook.page.page import BuiltPage, Document
 from relaybook.settings.addresses import PROGRAM_SEGMENTS
 
 
@@ -82,7 +82,7 @@ async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
     await (await get_page(Request(scope)))(scope, receive, send)
 
 
-def sign_in(page: Page, prefix: str) -> Response:
+def sign_in(page: BuiltPage, prefix: str) -> Response:
     """Return the sign-in form with status 401.
 
     The address stays the same, so the page opens after the user signs in.

@@ -19,7 +19,7 @@ from relaybook.api.status_schemas import (
     JournalStatus,
     LogGap,
     RecorderStatus,
-    Removal,
+    RemovalRow,
     RetentionClock,
     RetentionStatus,
     Status,
@@ -30,8 +30,7 @@ from relaybook.log.ask.asker import Asker
 from relaybook.log.ask.deletions import DeletionList
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
-from relaybook.log.retention import Removal as LogRemoval
-from relaybook.log.retention import RequestTimes, Retention, removed_at
+from relaybook.log.retention import Removal, RequestTimes, Retention, removed_at
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.status import StoreStatus
 
@@ -116,8 +115,8 @@ def _retention(
     )
 
 
-def _removal(removal: LogRemoval) -> Removal:
-    return Removal(
+def _removal(removal: Removal) -> RemovalRow:
+    return RemovalRow(
         at=format_timestamp(removal.at), reason=removal.reason, requests=removal.requests, contents=removal.contents
     )
 

@@ -60,7 +60,7 @@ class StorageStatus(Struct, kw_only=True):
     days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the rate of the last week.")]
 
 
-class Removal(Struct, kw_only=True):
+class RemovalRow(Struct, kw_only=True):
     """One removal of data because of its age or the disk budget."""
 
     at: TimestampText
@@ -121,7 +121,7 @@ class RetentionStatus(Struct, kw_only=True):
         Meta(description="Disk space that the journal and the store take up in the data directory. `null` if unknown."),
     ]
     last_removal: Annotated[
-        Removal | None,
+        RemovalRow | None,
         Meta(description="The last removal of data because of its age or the disk budget. `null` if there was none."),
     ]
 

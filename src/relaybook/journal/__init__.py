@@ -31,7 +31,7 @@ Frame
     ========  =====  =====================================================================================
 
 One read from a socket becomes at most one frame with body bytes. If a read returns a head and body bytes, the frame
-with the head also contains the body bytes. So an exchange takes three frames (OPENED, ANSWERED and CLOSED) if the
+with the head also contains the body bytes. So an exchange takes three frames (OPENED, RESPONSE_BEGIN and CLOSED) if the
 request and the response arrive in one read each.
 
 Promises

@@ -1,7 +1,7 @@
 """The payloads of journal frames that contain more than body bytes.
 
 Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
-encoding. OPENED and ANSWERED include the body bytes that arrived in the same read as the head. So a request or
+encoding. OPENED and RESPONSE_BEGIN include the body bytes that arrived in the same read as the head. So a request or
 a response that arrives in one read takes one frame.
 """
 
@@ -34,8 +34,8 @@ class Opened(msgspec.Struct, array_like=True):
     complete: bool = False
 
 
-class Answered(msgspec.Struct, array_like=True):
-    """The payload of an ANSWERED frame: the head of a response.
+class ResponseBegin(msgspec.Struct, array_like=True):
+    """The payload of an RESPONSE_BEGIN frame: the head of a response.
 
     If ``made`` is true, the relay itself made the response. Otherwise, the response is from the upstream.
     """
@@ -79,6 +79,6 @@ class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
 
 encode_event: Final = msgspec.msgpack.Encoder().encode
 decode_opened: Final = msgspec.msgpack.Decoder(Opened).decode
-decode_answered: Final = msgspec.msgpack.Decoder(Answered).decode
+decode_response_begin: Final = msgspec.msgpack.Decoder(ResponseBegin).decode
 decode_closed: Final = msgspec.msgpack.Decoder(Closed).decode
 decode_refusal_counts: Final = msgspec.msgpack.Decoder(RefusalCounts).decode

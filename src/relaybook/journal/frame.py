@@ -26,8 +26,8 @@ class FrameKind(IntEnum):
 
     OPENED = 1  #: A request was admitted. The payload has the request's head and the body bytes that arrived with it.
     SENT = 2  #: Bytes of the request body, sent to the upstream.
-    ASKED = 3  #: The request is complete. The frame is omitted if OPENED contains the whole request.
-    ANSWERED = 4  #: The head of the response, and the body bytes that arrived with the head.
+    REQUEST_END = 3  #: The request is complete. The frame is omitted if OPENED contains the whole request.
+    RESPONSE_BEGIN = 4  #: The head of the response, and the body bytes that arrived with the head.
     RECEIVED = 5  #: Bytes of the response body, sent to the client.
     MADE = 6  #: Bytes that the relay itself made and sent to the client, instead of a response of the upstream.
     CLOSED = 7  #: The exchange ended. The payload has the outcome.

@@ -14,8 +14,6 @@ The following rules apply to a request B and the requests before B:
 3. If B has the same messages as a request of the last 15 minutes and none of these ids, B repeats this request. B is
    then a retry, or a variant with a different response. This rule also applies if B continues a request by rule 1.
 4. If none of these rules applies, B starts a conversation.
-
-Pure, without I/O.
 """
 
 from collections.abc import Iterable

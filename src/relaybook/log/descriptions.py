@@ -1,7 +1,7 @@
 """Describe fields, their values, gaps and error codes in words.
 
 The tables in this module are the source of the suggestions in the query input and of the file
-``dashboard/src/generated/vocabulary.ts``. Pure, without I/O.
+``dashboard/src/generated/vocabulary.ts``.
 """
 
 from collections.abc import Mapping

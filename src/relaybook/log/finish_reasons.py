@@ -1,4 +1,4 @@
-"""Classify a provider's finish reason. Records keep the reason as the provider sent it. Pure, without I/O."""
+"""Classify a provider's finish reason. Records keep the reason as the provider sent it."""
 
 from typing import Final, Literal
 

@@ -1,7 +1,7 @@
 """Decide by age and namespace which requests are removed and which only lose their content.
 
 A request that ended before the content cutoff loses its content (see docs/reference/glossary.md). A request that ended
-before the request cutoff is removed. A namespace can have its own cutoffs. Pure, without I/O.
+before the request cutoff is removed. A namespace can have its own cutoffs.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Convert a record to an API row, and describe the result of the request in a short text.
 
-The dashboard and the command line show the same text. Pure, without I/O.
+The dashboard and the command line show the same text.
 """
 
 from typing import Annotated, Any, Final, Literal

@@ -32,7 +32,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Page:
+class BuiltPage:
     """The page. ``build`` is the id of the build; ``assets`` are its files by name."""
 
     build: str | None
@@ -49,14 +49,14 @@ class Page:
         return _render(self._sign_in, base)
 
 
-def load_page(static: Path = STATIC) -> Page | None:
+def load_page(static: Path = STATIC) -> BuiltPage | None:
     """Read the whole page into memory. Returns `None` if the page is not built."""
     index, sign_in = static / "index.html", static / "sign-in.html"
     if not (index.exists() and sign_in.exists()):
         return None
     text = _read(index)
     build = _BUILD.search(text)
-    return Page(build[1] if build else None, read_assets(static / "assets"), text, _read(sign_in))
+    return BuiltPage(build[1] if build else None, read_assets(static / "assets"), text, _read(sign_in))
 
 
 def _read(path: Path) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from relaybook.apis import BY_KIND
 from relaybook.log.store.port import Body, BodyRef, Entry, body_size
-from relaybook.recorder.fold import Exchange
+from relaybook.recorder.fold import JournalExchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
@@ -31,13 +31,13 @@ class BodyPolicy:
         self._read_body = read_body
         self._keep_other = keep_other_bodies
 
-    def move_large(self, exchanges: Iterable[Exchange]) -> int:
+    def move_large(self, exchanges: Iterable[JournalExchange]) -> int:
         """If bodies of open exchanges exceed the memory limits, move them to the store.
 
         Return the number of moved bytes.
         """
         held = moved = 0
-        small: list[Exchange] = []
+        small: list[JournalExchange] = []
         for exchange in exchanges:
             if exchange.held > MAX_HELD_BYTES:
                 moved += self.move_to_store(exchange)
@@ -52,7 +52,7 @@ class BodyPolicy:
                 moved += size
         return moved
 
-    def move_to_store(self, exchange: Exchange) -> int:
+    def move_to_store(self, exchange: JournalExchange) -> int:
         """Move the body bytes of an open exchange from memory to the store. Return the number of bytes moved."""
         for body in (exchange.request, exchange.response):
             if body.rest:
@@ -61,7 +61,7 @@ class BodyPolicy:
         moved, exchange.held = exchange.held, 0
         return moved
 
-    def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
+    def apply(self, exchange: JournalExchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
         """Truncate those bodies of an entry that must not be stored whole.
 
         Return the entry, and references to body bytes that were moved to the store and must now be erased.

@@ -25,7 +25,7 @@ from relaybook.log.record import Detail, MessageChain, Note, Record, Side, encod
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
-from relaybook.recorder.fold import Exchange
+from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.prices import Prices
 from relaybook.tags import header_text, shortened, with_metadata
 
@@ -83,7 +83,7 @@ class EntryBuilder:
             for data in (b"{", b'{"model": "m"}', b"data: {}\n\n"):
                 read_response(data, api.kind, is_event_stream=False, complete=True)
 
-    def bodies(self, exchange: Exchange, *, without_response: bool = False) -> Bodies:
+    def bodies(self, exchange: JournalExchange, *, without_response: bool = False) -> Bodies:
         """Return the bodies of an exchange. This may wait for the store, and parses nothing.
 
         With ``without_response``, the response is empty, as if no byte of its body had arrived.
@@ -97,7 +97,7 @@ class EntryBuilder:
             response = self._bytes(exchange.response)
         return Bodies(request, response)
 
-    def running(self, exchange: Exchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
+    def running(self, exchange: JournalExchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
         """Return the current state of an open exchange.
 
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
@@ -111,7 +111,7 @@ class EntryBuilder:
         request, response = self._bytes(exchange.request), self._bytes(exchange.response)
         return Running(record=record, detail=_detail(exchange), request=request, response=response)
 
-    def entry(self, exchange: Exchange, bodies: Bodies | None) -> Entry:
+    def entry(self, exchange: JournalExchange, bodies: Bodies | None) -> Entry:
         """Return the entry of an ended exchange, without bodies if its log mode is ``no-bodies``.
 
         Without ``bodies``, bodies are stored but not parsed.
@@ -127,14 +127,14 @@ class EntryBuilder:
             entry.text = search_text(record, None, None)
         return entry
 
-    def _record(self, exchange: Exchange, closed: Closed, bodies: Bodies | None) -> tuple[Record, _Read]:
-        opened, answered = exchange.opened, exchange.answered
+    def _record(self, exchange: JournalExchange, closed: Closed, bodies: Bodies | None) -> tuple[Record, _Read]:
+        opened, begin = exchange.opened, exchange.response_begin
         target, _, query = opened.target.decode("latin-1").partition("?")
         method = opened.method.decode("latin-1")
         found = match(method, target)
         started_us = opened.wall_ns // 1000
         ran_ns = exchange.last_ns - exchange.opened_ns
-        status = answered.status if answered else None
+        status = begin.status if begin else None
         record = Record(
             id=id_text(exchange.id),
             started_at=started_us,
@@ -171,17 +171,23 @@ class EntryBuilder:
             record.notes = [_NOT_UNDERSTOOD]
         if opened.log != "full":
             record.input_preview = record.output_preview = None
-            if answered is not None and not answered.made:
+            if begin is not None and not begin.made:
                 record.error_message = None
         return record, read
 
     def _read_bodies(
-        self, record: Record, exchange: Exchange, bodies: Bodies, found: Match, headers: "_Headers", closed: Closed
+        self,
+        record: Record,
+        exchange: JournalExchange,
+        bodies: Bodies,
+        found: Match,
+        headers: "_Headers",
+        closed: Closed,
     ) -> _Read:
         request = self._read_request(record, exchange, bodies.request, found, headers)
-        answered = exchange.answered
+        begin = exchange.response_begin
         reading = None
-        if answered is not None and not answered.made:
+        if begin is not None and not begin.made:
             reading = self._read_response(record, exchange, bodies.response, found, headers)
             if reading is not None and found.api.is_read:
                 self._fill_response(record, exchange, reading, request, closed)
@@ -192,14 +198,14 @@ class EntryBuilder:
         return _Read(request, reading.response if reading is not None and found.api.is_read else None)
 
     def _read_request(
-        self, record: Record, exchange: Exchange, body: bytes | None, found: Match, headers: "_Headers"
+        self, record: Record, exchange: JournalExchange, body: bytes | None, found: Match, headers: "_Headers"
     ) -> Request | None:
         if not found.api.is_read:
             record.input_preview = describe_body(headers.request.get(b"content-type", ""), exchange.request_bytes)
             return None
         data = _decoded("request", body, record, headers.request)
         request = read_request(data or b"", found)
-        if data and not request.understood and exchange.asked_ns is not None:
+        if data and not request.understood and exchange.request_end_ns is not None:
             record.notes.append(_unreadable("request", data))
         _fill_request(record, request)
         preview = input_preview if found.api.is_conversation else texts_preview
@@ -207,7 +213,7 @@ class EntryBuilder:
         return request
 
     def _read_response(
-        self, record: Record, exchange: Exchange, body: bytes | None, found: Match, headers: "_Headers"
+        self, record: Record, exchange: JournalExchange, body: bytes | None, found: Match, headers: "_Headers"
     ) -> Reading | None:
         """Read the response. Of a response whose API is not known, only an error and the first token are read."""
         content_type = headers.response.get(b"content-type", "")
@@ -237,7 +243,7 @@ class EntryBuilder:
         return reading
 
     def _fill_response(
-        self, record: Record, exchange: Exchange, reading: Reading, request: Request | None, closed: Closed
+        self, record: Record, exchange: JournalExchange, reading: Reading, request: Request | None, closed: Closed
     ) -> None:
         response = reading.response
         record.notes += reading.notes
@@ -377,9 +383,9 @@ class _Headers:
 
     __slots__ = ("request", "response")
 
-    def __init__(self, exchange: Exchange) -> None:
-        answered = exchange.answered
-        response = answered.head if answered is not None and not answered.made else b""
+    def __init__(self, exchange: JournalExchange) -> None:
+        begin = exchange.response_begin
+        response = begin.head if begin is not None and not begin.made else b""
         self.request = _matching_headers(_REQUEST_HEADERS, exchange.opened.head)
         self.response = _matching_headers(_RESPONSE_HEADERS, response)
 
@@ -397,12 +403,12 @@ class _Headers:
             record.trace_id = trace[1]
 
 
-def _detail(exchange: Exchange) -> Detail:
-    answered = exchange.answered
+def _detail(exchange: JournalExchange) -> Detail:
+    begin = exchange.response_begin
     return Detail(
-        reason=answered.reason.decode("latin-1") if answered else "",
+        reason=begin.reason.decode("latin-1") if begin else "",
         request_head=exchange.opened.head,
-        response_head=answered.head if answered else b"",
+        response_head=begin.head if begin else b"",
         chunk_at_us=exchange.chunk_at_us,
         chunk_bytes=exchange.chunk_bytes,
     )
@@ -437,7 +443,7 @@ def _fill_request(record: Record, request: Request) -> None:
         record.warnings = [*record.warnings, *(Note(code, message) for code, message in warnings)]
 
 
-def _first_token_ms(exchange: Exchange, end: int | None, *, is_plain: bool) -> float | None:
+def _first_token_ms(exchange: JournalExchange, end: int | None, *, is_plain: bool) -> float | None:
     """Return the time at which the first event with a token was complete, in ms since the OPENED frame.
 
     For a compressed stream, return the time of the first bytes. `None` if there is no token.

@@ -11,14 +11,14 @@ from typing import Final
 import msgspec
 
 from relaybook.journal.events import (
-    Answered,
     Closed,
     Opened,
     RefusalCounts,
-    decode_answered,
+    ResponseBegin,
     decode_closed,
     decode_opened,
     decode_refusal_counts,
+    decode_response_begin,
 )
 from relaybook.journal.frame import Frame, FrameKind
 from relaybook.log.store.port import Body, BodyRef
@@ -26,7 +26,7 @@ from relaybook.log.store.port import Body, BodyRef
 _MAX_CHUNKS: Final = 100_000
 
 
-class Exchange(msgspec.Struct, array_like=True):
+class JournalExchange(msgspec.Struct, array_like=True):
     """The state of one exchange after the last frame that was read.
 
     The state is encoded as msgpack when it is moved to the store.
@@ -37,10 +37,10 @@ class Exchange(msgspec.Struct, array_like=True):
     opened_ns: int
     request: Body
     response: Body
-    answered: Answered | None = None
+    response_begin: ResponseBegin | None = None
     closed: Closed | None = None
     last_ns: int = 0
-    asked_ns: int | None = None
+    request_end_ns: int | None = None
     request_bytes: int = 0
     response_bytes: int = 0
     #: For each chunk from the upstream, the time in microseconds since OPENED.
@@ -65,7 +65,7 @@ class Exchange(msgspec.Struct, array_like=True):
 
 
 encode_exchange: Final = msgspec.msgpack.Encoder().encode
-decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
+decode_exchange: Final = msgspec.msgpack.Decoder(JournalExchange).decode
 
 
 class Fold:
@@ -75,17 +75,17 @@ class Fold:
     ``checkpoints`` are open exchanges whose state was moved to the store.
     """
 
-    def __init__(self, recorded_to: int = 0, checkpoints: Iterable[Exchange] = ()) -> None:
-        self.open: dict[bytes, Exchange] = {exchange.id: exchange for exchange in checkpoints}
+    def __init__(self, recorded_to: int = 0, checkpoints: Iterable[JournalExchange] = ()) -> None:
+        self.open: dict[bytes, JournalExchange] = {exchange.id: exchange for exchange in checkpoints}
         self.refusal_counts: list[RefusalCounts] = []
         self._recorded_to = recorded_to
 
-    def feed(self, frames: Iterable[Frame]) -> list[Exchange]:
+    def feed(self, frames: Iterable[Frame]) -> list[JournalExchange]:
         """Add frames to their exchanges. Return the exchanges that ended, in the order in which they ended.
 
         Exchanges that were recorded before a restart are not returned.
         """
-        ended: list[Exchange] = []
+        ended: list[JournalExchange] = []
         running = self.open
         for frame in frames:
             kind = frame.kind
@@ -108,10 +108,10 @@ class Fold:
                 _received(exchange, frame, frame.payload)
             elif kind == FrameKind.SENT:
                 _sent(exchange, frame.payload)
-            elif kind == FrameKind.ASKED:
-                exchange.asked_ns = frame.time_ns
-            elif kind == FrameKind.ANSWERED:
-                _answered(exchange, frame)
+            elif kind == FrameKind.REQUEST_END:
+                exchange.request_end_ns = frame.time_ns
+            elif kind == FrameKind.RESPONSE_BEGIN:
+                _response_begin(exchange, frame)
             elif kind == FrameKind.MADE:
                 _made(exchange, frame)
             elif kind == FrameKind.CLOSED:
@@ -121,7 +121,7 @@ class Fold:
                     ended.append(exchange)
         return ended
 
-    def end(self) -> list[Exchange]:
+    def end(self) -> list[JournalExchange]:
         """Close all open exchanges as interrupted, because the run has ended. Return these exchanges."""
         interrupted = list(self.open.values())
         self.open.clear()
@@ -137,10 +137,10 @@ class Fold:
         return min((exchange.first for exchange in self.open.values() if exchange.first is not None), default=None)
 
 
-def _opened(frame: Frame) -> Exchange:
+def _opened(frame: Frame) -> JournalExchange:
     opened = decode_opened(frame.payload)
     body, opened.body = opened.body, b""
-    exchange = Exchange(
+    exchange = JournalExchange(
         frame.exchange,
         opened,
         frame.time_ns,
@@ -155,26 +155,26 @@ def _opened(frame: Frame) -> Exchange:
     if body:
         _sent(exchange, body)
     if opened.complete:
-        exchange.asked_ns = frame.time_ns
+        exchange.request_end_ns = frame.time_ns
     return exchange
 
 
-def _answered(exchange: Exchange, frame: Frame) -> None:
-    answered = decode_answered(frame.payload)
-    body, answered.body = answered.body, b""
-    exchange.answered = answered
+def _response_begin(exchange: JournalExchange, frame: Frame) -> None:
+    begin = decode_response_begin(frame.payload)
+    body, begin.body = begin.body, b""
+    exchange.response_begin = begin
     if body:
         _received(exchange, frame, body)
 
 
-def _sent(exchange: Exchange, chunk: bytes) -> None:
+def _sent(exchange: JournalExchange, chunk: bytes) -> None:
     size = len(chunk)
     exchange.request.rest.append(chunk)
     exchange.request_bytes += size
     exchange.held += size
 
 
-def _received(exchange: Exchange, frame: Frame, chunk: bytes) -> None:
+def _received(exchange: JournalExchange, frame: Frame, chunk: bytes) -> None:
     size = len(chunk)
     exchange.response.rest.append(chunk)
     exchange.response_bytes += size
@@ -185,7 +185,7 @@ def _received(exchange: Exchange, frame: Frame, chunk: bytes) -> None:
         exchange.chunk_bytes.append(size)
 
 
-def _made(exchange: Exchange, frame: Frame) -> None:
+def _made(exchange: JournalExchange, frame: Frame) -> None:
     """Add bytes that the relay itself sent to the client.
 
     These bytes are part of the response, but are not a chunk from the upstream.

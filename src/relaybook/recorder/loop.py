@@ -25,7 +25,7 @@ from relaybook.log.store.status import RunPosition
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
+from relaybook.recorder.fold import Fold, JournalExchange, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.quarantine import Quarantine
@@ -285,7 +285,7 @@ class Recorder:
         self._add_notes(run)
         return bool(frames)
 
-    def _take(self, ended: list[Exchange]) -> None:
+    def _take(self, ended: list[JournalExchange]) -> None:
         for exchange in ended:
             bodies = self._entry_builder.bodies(exchange)
             is_safe = self._crash_guard.begin(exchange.id)
@@ -362,7 +362,7 @@ class Recorder:
                 )
         return checkpoints
 
-    def _open_exchanges(self) -> Iterator[Exchange]:
+    def _open_exchanges(self) -> Iterator[JournalExchange]:
         for run in self._runs.values():
             if not run.reader.finished:
                 yield from run.fold.open.values()

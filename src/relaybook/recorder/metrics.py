@@ -13,7 +13,7 @@ import msgspec
 from relaybook import clock
 from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.record import Outcome, Record
-from relaybook.recorder.fold import Exchange
+from relaybook.recorder.fold import JournalExchange
 
 _WRITE_EVERY_NS: Final = 5 * clock.NANOSECONDS
 _OVERHEAD: Final = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
@@ -47,7 +47,7 @@ class Metrics:
         self._written_ns = 0
         self._is_written = False
 
-    def ended(self, exchange: Exchange, record: Record) -> None:
+    def ended(self, exchange: JournalExchange, record: Record) -> None:
         """Count an ended request by outcome, and add its times to the histograms.
 
         The times are the relay's overhead, and the time from the end of the request to the upstream's first byte.
@@ -57,8 +57,8 @@ class Metrics:
         self.current.failed += record.failed
         if record.relay_ms is not None:
             self.current.histograms["relay_overhead"].add(record.relay_ms / 1000)
-        if exchange.asked_ns is not None and exchange.chunk_at_us:
-            sent_us = (exchange.asked_ns - exchange.opened_ns) / 1000
+        if exchange.request_end_ns is not None and exchange.chunk_at_us:
+            sent_us = (exchange.request_end_ns - exchange.opened_ns) / 1000
             self.current.histograms["upstream_latency"].add(max(exchange.chunk_at_us[0] - sent_us, 0) / 1_000_000)
 
     def committed(self, nanoseconds: int) -> None:

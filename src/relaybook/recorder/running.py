@@ -13,7 +13,7 @@ from relaybook import clock
 from relaybook.log.store.port import Running
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Exchange
+from relaybook.recorder.fold import JournalExchange
 
 #: Maximum number of open exchanges whose bodies the log shows. These bodies are copied to the store every second.
 MAX_SHOWN: Final = 32
@@ -42,7 +42,7 @@ class RunningRequests:
         """Return whether the last report is more than a second old."""
         return now_ns - self._reported_ns > _EVERY_NS
 
-    def report(self, open_exchanges: Iterable[Exchange], now_ns: int) -> list[Running] | None:
+    def report(self, open_exchanges: Iterable[JournalExchange], now_ns: int) -> list[Running] | None:
         """Return the states of the exchanges that have been running for over a second.
 
         `None` if both this call and the previous call found no such exchanges, so the store need not change.
@@ -53,7 +53,7 @@ class RunningRequests:
         shown, before, self._states = shown_ids(exchanges), self._states, {}
         for exchange in exchanges:
             is_shown = exchange.id in shown
-            progress = (exchange.asked_ns is not None) + (exchange.answered is not None)
+            progress = (exchange.request_end_ns is not None) + (exchange.response_begin is not None)
             version = (is_shown, exchange.number if is_shown else progress)
             if exchange.id in before and before[exchange.id][0] == version:
                 state = before[exchange.id][1]
@@ -65,14 +65,14 @@ class RunningRequests:
         self._crash_guard.clear()
         return [state for _, state in self._states.values()] if exchanges or had_some else None
 
-    def _state(self, exchange: Exchange, *, is_shown: bool) -> Running:
+    def _state(self, exchange: JournalExchange, *, is_shown: bool) -> Running:
         # The beginning of a large response would only cost memory, because it is not parsed again as it grows.
         bodies = self._entry_builder.bodies(exchange, without_response=exchange.response_bytes > MAX_SHOWN_BYTES)
         is_safe = self._crash_guard.begin(exchange.id)
         return self._entry_builder.running(exchange, bodies if is_safe else None, is_shown=is_shown)
 
 
-def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
+def shown_ids(running: Iterable[JournalExchange]) -> set[bytes]:
     """Return the ids of the newest open exchanges whose bodies are shown while they run, at most MAX_SHOWN.
 
     Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are not included.

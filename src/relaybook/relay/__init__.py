@@ -3,9 +3,9 @@
 The steps of an exchange::
 
     client ───head──▶ downstream ──admission.check, admit─▶ Exchange.open          OPENED
-           ───body──▶ downstream ──framing──▶ request_chunk, request_end            SENT… ASKED
+           ───body──▶ downstream ──framing──▶ request_chunk, request_end            SENT… REQUEST_END
                       relay.connect ─▶ pool, or dial ─▶ Exchange.connected
-    upstream ─head──▶ upstream ──────────▶ Exchange.response_begin                  ANSWERED
+    upstream ─head──▶ upstream ──────────▶ Exchange.response_begin                  RESPONSE_BEGIN
              ─body──▶ upstream ──framing──▶ response_chunk                          RECEIVED…
     last byte is in the kernel ─▶ Exchange.response_sent                            CLOSED
 

@@ -59,7 +59,7 @@ from typing import Protocol
 from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
-from relaybook.journal.events import Answered, Closed, ClosedOutcome, Opened, encode_event
+from relaybook.journal.events import Closed, ClosedOutcome, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
@@ -233,7 +233,7 @@ class Exchange:
         """Journal the end of the request body. For a chunked body, also queue the last chunk for the next ``send``."""
         if self.request_state == RequestState.READING:
             self._request_received()
-            self.frame(FrameKind.ASKED, self.id, b"")
+            self.frame(FrameKind.REQUEST_END, self.id, b"")
             if self.request_chunked:
                 self._queue_for_upstream(b"0\r\n\r\n")
 
@@ -321,8 +321,8 @@ class Exchange:
             self.request_state = RequestState.ABANDONED
         keys, secrets = self.keys, self.secrets
         reason, body = mask(head.reason, secrets), mask(chunk, secrets)
-        answered = Answered(head.status, reason, mask(head.logged, keys), False, body)
-        self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
+        begin = ResponseBegin(head.status, reason, mask(head.logged, keys), False, body)
+        self.frame(FrameKind.RESPONSE_BEGIN, self.id, encode_event(begin))
         client = self.client
         if client is not None:
             self.framing = framing = ClientFraming(head, self.method, version_1_0=client.version_1_0)
@@ -484,8 +484,8 @@ class Exchange:
             return
         body = response_lines.error_json(error, message, self.relay.log_url(self.id_text) if self.has_record else None)
         lines = response_lines.error_lines(error, body, self.tags.prefix, self.id_text)
-        answered = Answered(error.status, b"", b"\r\n".join(lines), made=True)
-        self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
+        begin = ResponseBegin(error.status, b"", b"\r\n".join(lines), made=True)
+        self.frame(FrameKind.RESPONSE_BEGIN, self.id, encode_event(begin))
         if self.method != b"HEAD":
             self.frame(FrameKind.MADE, self.id, body)
         if self.request_state != RequestState.SENT or self.relay.retiring:

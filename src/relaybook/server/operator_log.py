@@ -64,7 +64,7 @@ _STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dic
 }
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Writes each event as a JSON object on one line.
 
     In a log call, the message is the name of the event, and ``extra`` has the fields of the event.
@@ -101,7 +101,7 @@ def log_to_stderr() -> None:
     """Set up this process's operator's log: sentences if standard error is a terminal, otherwise JSON lines."""
     is_terminal = sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Lines() if is_terminal else JsonLines())
+    handler.setFormatter(Lines() if is_terminal else JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING if is_terminal else logging.INFO)

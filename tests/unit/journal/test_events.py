@@ -4,20 +4,20 @@ import msgspec
 from tests.support.frames import opened
 
 from relaybook.journal.events import (
-    Answered,
     Closed,
     RefusalCounts,
-    decode_answered,
+    ResponseBegin,
     decode_closed,
     decode_opened,
     decode_refusal_counts,
+    decode_response_begin,
     encode_event,
 )
 
 
 def test_encoded_events_are_decoded_unchanged() -> None:
     assert decode_opened(encode_event(opened(namespace="ios"))) == opened(namespace="ios")
-    assert decode_answered(encode_event(Answered(200, b"OK", b"a: b"))) == Answered(200, b"OK", b"a: b")
+    assert decode_response_begin(encode_event(ResponseBegin(200, b"OK", b"a: b"))) == ResponseBegin(200, b"OK", b"a: b")
     assert decode_closed(encode_event(Closed("complete"))) == Closed("complete")
     assert decode_refusal_counts(encode_event(RefusalCounts(1, 2, {"overloaded": 3}))) == RefusalCounts(
         1, 2, {"overloaded": 3}

@@ -13,7 +13,7 @@ from relaybook.recorder.body_policy import (
     BodyPolicy,
 )
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
@@ -28,11 +28,11 @@ class World:
         self.body_policy = BodyPolicy(self.store.write_body, self.store.read_body, LIMIT)
         self.entry_builder = EntryBuilder(Prices(), self.store.read_body)
 
-    def keep(self, exchange: Exchange) -> tuple[Entry, list[BodyRef]]:
+    def keep(self, exchange: JournalExchange) -> tuple[Entry, list[BodyRef]]:
         return self.body_policy.apply(exchange, self.entry_builder.entry(exchange, self.entry_builder.bodies(exchange)))
 
 
-def ended(script: Script) -> Exchange:
+def ended(script: Script) -> JournalExchange:
     return Fold().feed(script.frames)[0]
 
 

@@ -10,7 +10,7 @@ from tests.support.frames import Script
 from relaybook.log.record import Record, decode_chain, stored_id
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
@@ -40,7 +40,7 @@ def event(text: str) -> bytes:
 STREAM_HEAD = b"content-type: text/event-stream"
 
 
-def exchange_of(script: Script) -> Exchange:
+def exchange_of(script: Script) -> JournalExchange:
     fold = Fold()
     ended = fold.feed(script.frames)
     return ended[0] if ended else fold.end()[0]

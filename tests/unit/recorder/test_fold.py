@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.frames import Script
 
-from relaybook.journal.events import Answered, encode_event
+from relaybook.journal.events import ResponseBegin, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.recorder.fold import Fold, decode_exchange, encode_exchange
 
@@ -95,12 +95,12 @@ def test_the_first_needed_frame_is_that_of_the_oldest_open_exchange() -> None:
 
 def test_bodies_in_head_frames_are_complete() -> None:
     script = Script().open(A, body=b"request", complete=True)
-    script.add(FrameKind.ANSWERED, A, encode_event(Answered(200, b"OK", b"", False, b"answer"))).close(A)
+    script.add(FrameKind.RESPONSE_BEGIN, A, encode_event(ResponseBegin(200, b"OK", b"", False, b"answer"))).close(A)
     (exchange,) = Fold().feed(script.frames)
     assert (exchange.request.rest, exchange.response.rest) == ([b"request"], [b"answer"])
     assert (exchange.request_bytes, exchange.response_bytes, exchange.chunk_bytes) == (7, 6, [6])
-    assert exchange.asked_ns == exchange.opened_ns
-    assert (exchange.opened.body, exchange.answered and exchange.answered.body) == (b"", b"")
+    assert exchange.request_end_ns == exchange.opened_ns
+    assert (exchange.opened.body, exchange.response_begin and exchange.response_begin.body) == (b"", b"")
 
 
 def test_bytes_sent_by_the_relay_are_part_of_the_response_but_not_a_chunk() -> None:

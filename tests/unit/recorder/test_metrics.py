@@ -8,17 +8,17 @@ from tests.support.records import a_record
 
 from relaybook import clock
 from relaybook.log.store.port import Body
-from relaybook.recorder.fold import Exchange
+from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.metrics import Metrics, WrittenMetrics, read_metrics
 
 
-def exchange(**fields: object) -> Exchange:
-    return Exchange(bytes(16), opened(), 1_000_000_000, Body([], []), Body([], []), **fields)  # type: ignore[arg-type]
+def exchange(**fields: object) -> JournalExchange:
+    return JournalExchange(bytes(16), opened(), 1_000_000_000, Body([], []), Body([], []), **fields)  # type: ignore[arg-type]
 
 
 def test_relay_overhead_and_upstream_latency_of_a_request_are_counted(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path / "metrics")
-    sent = exchange(asked_ns=1_200_000_000, chunk_at_us=[900_000, 950_000])
+    sent = exchange(request_end_ns=1_200_000_000, chunk_at_us=[900_000, 950_000])
     metrics.ended(sent, a_record(relay_ms=0.2))
     assert metrics.current.histograms["relay_overhead"].total == pytest.approx(0.0002)
     assert metrics.current.histograms["upstream_latency"].total == pytest.approx(0.7)
@@ -26,8 +26,8 @@ def test_relay_overhead_and_upstream_latency_of_a_request_are_counted(tmp_path: 
 
 def test_unknown_durations_are_not_counted(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path / "metrics")
-    metrics.ended(exchange(asked_ns=None, chunk_at_us=[5]), a_record(relay_ms=None))
-    metrics.ended(exchange(asked_ns=1, chunk_at_us=[]), a_record(relay_ms=None))
+    metrics.ended(exchange(request_end_ns=None, chunk_at_us=[5]), a_record(relay_ms=None))
+    metrics.ended(exchange(request_end_ns=1, chunk_at_us=[]), a_record(relay_ms=None))
     assert [sum(result.counts) for result in metrics.current.histograms.values()] == [0, 0, 0]
 
 

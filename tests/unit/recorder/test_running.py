@@ -12,14 +12,14 @@ from relaybook.log.store.port import Running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import Bodies, EntryBuilder
-from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.running import MAX_SHOWN, MAX_SHOWN_BYTES, RunningRequests, shown_ids
 
 A = b"a" * 16
 
 
-def opened(number: int, request_body: bytes = b"question", **fields: Any) -> Exchange:
+def opened(number: int, request_body: bytes = b"question", **fields: Any) -> JournalExchange:
     """Return an open exchange. Exchanges with a higher ``number`` started later."""
     fold = Fold()
     fold.feed(Script().open(A, **fields).request(A, request_body).frames)
@@ -56,7 +56,7 @@ class CountingBuilder(EntryBuilder):
         super().__init__(Prices(), MemoryStore().read_body)
         self.parsed: list[bytes] = []
 
-    def running(self, exchange: Exchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
+    def running(self, exchange: JournalExchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
         self.parsed.append(exchange.id)
         return super().running(exchange, bodies, is_shown=is_shown)
 
@@ -79,7 +79,7 @@ def test_only_the_newest_requests_are_parsed_again_after_each_change(tmp_path: P
     assert (len(report()), len(builder.parsed)) == (MAX_SHOWN + 1, MAX_SHOWN + 1)
     assert (len(report()), builder.parsed) == (MAX_SHOWN + 1, [])
     for each in ids:
-        fold.feed(scripts[each].add(FrameKind.ASKED, each).frames)
+        fold.feed(scripts[each].add(FrameKind.REQUEST_END, each).frames)
     assert (len(report()), len(builder.parsed)) == (MAX_SHOWN + 1, MAX_SHOWN + 1)
     for chunks, parsed in [(1, [oldest, newest]), (2, [newest]), (3, [newest])]:
         for each in (oldest, newest):

@@ -7,7 +7,7 @@ import pytest
 from tests.support.fake_peers import World
 
 from relaybook.errors import RelayError
-from relaybook.journal.events import Closed, decode_answered, decode_closed, decode_opened
+from relaybook.journal.events import Closed, decode_closed, decode_opened, decode_response_begin
 from relaybook.journal.frame import FrameKind
 
 CHUNKED = b"Transfer-Encoding: chunked"
@@ -69,11 +69,11 @@ def test_one_read_is_one_frame_and_one_write() -> None:
     world.respond(b"Content-Length: 2", body=b"ok", complete=True)
     world.exchange.response_sent()
     assert world.kinds == ["OPENED", "ANSWERED", "CLOSED"]
-    opened, answered = (
+    opened, begin = (
         decode_opened(world.payloads(FrameKind.OPENED)[0]),
-        decode_answered(world.payloads(FrameKind.ANSWERED)[0]),
+        decode_response_begin(world.payloads(FrameKind.RESPONSE_BEGIN)[0]),
     )
-    assert (opened.body, opened.complete, answered.body) == (b"hello", True, b"ok")
+    assert (opened.body, opened.complete, begin.body) == (b"hello", True, b"ok")
 
 
 def test_a_chunked_request_received_in_one_read_is_sent_complete() -> None:
@@ -131,15 +131,15 @@ def test_a_key_that_cannot_be_a_secret_is_masked_in_headers_and_query_only(key: 
     world.exchange.request_end()
     world.respond(CHUNKED, b"X-Key: " + key, status=b"200 " + key, body=b"You said " + key)
     world.exchange.response_chunk(key, True)
-    opened, answered = decode_opened(world.payloads(FrameKind.OPENED)[0]), world.payloads(FrameKind.ANSWERED)[0]
+    opened, begin = decode_opened(world.payloads(FrameKind.OPENED)[0]), world.payloads(FrameKind.RESPONSE_BEGIN)[0]
     assert opened.target.partition(b"?")[0] == b"/v1/" + key
     assert key not in opened.target.partition(b"?")[2]
     assert b"Bearer " + key not in opened.head
     assert opened.body == b"Tell me " + key
     assert world.payloads(FrameKind.SENT) == [key]
-    assert decode_answered(answered).reason == key
-    assert b"X-Key: " + key not in decode_answered(answered).head
-    assert decode_answered(answered).body == b"You said " + key
+    assert decode_response_begin(begin).reason == key
+    assert b"X-Key: " + key not in decode_response_begin(begin).head
+    assert decode_response_begin(begin).body == b"You said " + key
     assert world.payloads(FrameKind.RECEIVED) == [key]
 
 

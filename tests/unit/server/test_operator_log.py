@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.support.tree import source_files
 
-from relaybook.server.operator_log import SENTENCES, JsonLines, Lines, log_to_stderr
+from relaybook.server.operator_log import SENTENCES, JsonFormatter, Lines, log_to_stderr
 
 
 def event(message: str, **extra: Any) -> logging.LogRecord:
@@ -22,7 +22,7 @@ def event(message: str, **extra: Any) -> logging.LogRecord:
 
 
 def test_json_lines_contain_event_and_fields() -> None:
-    line = json.loads(JsonLines().format(event("child_died", role="relay", code=1)))
+    line = json.loads(JsonFormatter().format(event("child_died", role="relay", code=1)))
     assert line.pop("at").endswith("Z")
     assert line == {"level": "error", "part": "server", "event": "child_died", "role": "relay", "code": 1}
 
@@ -40,7 +40,7 @@ def test_a_message_without_a_sentence_is_followed_by_its_fields() -> None:
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b2J", "\u202eevil", "two\nlines"])
 def test_control_characters_are_escaped(hostile: str) -> None:
     for record in (event(hostile, reason=hostile), event("log_unavailable", reason=hostile)):
-        assert JsonLines().format(record).isprintable()
+        assert JsonFormatter().format(record).isprintable()
         assert Lines().format(record).isprintable()
 
 

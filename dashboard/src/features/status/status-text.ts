@@ -5,7 +5,7 @@ import { describeValue, termLabel } from "~/domain/filter-text";
 import { duration } from "~/format/duration";
 import { bytes, plural } from "~/format/number";
 import { ago, clockTime } from "~/format/time";
-import type { DeletionRow, RecorderStatus, Removal, RetentionClock, Status } from "~/generated/api-types";
+import type { DeletionRow, RecorderStatus, RemovalRow, RetentionClock, Status } from "~/generated/api-types";
 
 /** `log 0.2 s behind`. `null` if unknown. */
 export function formatLag(seconds: number | null): string | null {
@@ -80,7 +80,7 @@ function formatClock({ days: kept, oldest_day: oldest, next_removal: next }: Ret
 }
 
 /** `120 requests and the content of 40 requests removed 2 h ago, by age (keep_days, keep_bodies_days).` */
-export function formatRemoval(removal: Removal | null, now: Date): string {
+export function formatRemoval(removal: RemovalRow | null, now: Date): string {
   if (removal === null) return "Nothing has been removed by age or disk space.";
   const parts = [
     ...(removal.requests > 0 ? [plural(removal.requests, "request")] : []),

@@ -1,1 +1,1 @@
-"""Aggregate counts, tokens, cost and durations of records, in total and over time. Pure, without I/O."""
+"""Aggregate counts, tokens, cost and durations of records, in total and over time."""

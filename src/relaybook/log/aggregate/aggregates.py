@@ -3,7 +3,7 @@
 A distribution has the number and the sum of the durations in each of its logarithmic bins. A bin ends 4.4 % above its
 start (16 bins per doubling). A percentile is the mean of a bin. So it is accurate to 4.4 %, and it is never below the
 shortest or above the longest duration. A distribution needs only a few dozen numbers for any number of requests.
-Two distributions are merged by adding their numbers, and subtracted in the same way. Pure, without I/O.
+Two distributions are merged by adding their numbers, and subtracted in the same way.
 """
 
 from bisect import bisect_left

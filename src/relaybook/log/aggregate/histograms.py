@@ -1,4 +1,4 @@
-"""Count durations in a histogram with fixed buckets, as in Prometheus. Pure, without I/O."""
+"""Count durations in a histogram with fixed buckets, as in Prometheus."""
 
 from bisect import bisect_left
 from typing import Self

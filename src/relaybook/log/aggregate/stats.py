@@ -2,7 +2,7 @@
 
 Time is divided into buckets that start at multiples of the bucket length, in UTC. The queried time range is extended to
 whole buckets. ``by`` groups the requests by the value of a field. The groups with the most requests are returned
-separately, and all other groups are merged into one group. Pure, without I/O.
+separately, and all other groups are merged into one group.
 """
 
 import re
@@ -51,7 +51,7 @@ class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None = None
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class TimeRange(msgspec.Struct, frozen=True, kw_only=True):
     """A time range of whole buckets: from ``from_us``, inclusive, to ``to_us``, exclusive."""
 
     from_us: int
@@ -78,7 +78,7 @@ class Stats(msgspec.Struct, kw_only=True):
     the aggregates were computed from the records.
     """
 
-    span: Span
+    span: TimeRange
     groups: list[Group]
     other: Group | None
     total: Aggregates
@@ -131,7 +131,7 @@ def kept_field(query: StatsQuery) -> str | None:
     return name if not names and (name in (ALL, *KEPT_FIELDS) or _is_property(name)) else None
 
 
-def span_of(query: StatsQuery, began_us: int | None) -> Span:
+def span_of(query: StatsQuery, began_us: int | None) -> TimeRange:
     """Return the time range of a query, extended to whole buckets.
 
     ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if the
@@ -149,7 +149,7 @@ def span_of(query: StatsQuery, began_us: int | None) -> Span:
             "buckets.",
         )
     bucket_us = (query.bucket_s or _fitting(start, query.to_us)) * 1_000_000
-    return Span(
+    return TimeRange(
         from_us=start // bucket_us * bucket_us, to_us=-(-query.to_us // bucket_us) * bucket_us, bucket_us=bucket_us
     )
 
@@ -164,7 +164,9 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
     return [Group(value=value, points=points, total=total_of(points)) for value, points in points_by_value.items()]
 
 
-def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
+def build(
+    span: TimeRange, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()
+) -> Stats:
     """Return statistics with the groups in descending order of their number of requests.
 
     Groups after the first MAX_GROUPS are merged into ``other``. So are the groups in ``rest``: each of them already

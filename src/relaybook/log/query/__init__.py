@@ -1,1 +1,1 @@
-"""Define filters, and parse query parameters and the query language. Pure, without I/O."""
+"""Define filters, and parse query parameters and the query language."""

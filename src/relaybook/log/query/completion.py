@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
-from relaybook.log.query.language import Part, parts_of, written_name, written_value
+from relaybook.log.query.language import QueryPart, parts_of, written_name, written_value
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns the values of a field that start with a prefix, each with its number of requests, most frequent first.
@@ -49,14 +49,14 @@ def complete(text: str, caret: int, list_values: ListValues) -> Completion:
     return Completion(start, end, items)
 
 
-def _part_before(text: str, caret: int) -> Part | None:
+def _part_before(text: str, caret: int) -> QueryPart | None:
     """Return the part directly before the caret, cut off at the caret. `None` if there is no such part."""
     before = text[:caret]
     last = next(reversed(parts_of(before)), None)
     return last if last is not None and last.end == caret else None
 
 
-def _end_of_part(text: str, part: Part, caret: int) -> int:
+def _end_of_part(text: str, part: QueryPart, caret: int) -> int:
     """Return the offset in the query ``text`` at which the part at the caret ends.
 
     ``part`` is the beginning of this part, cut off at the caret. If the whole part is not quoted correctly, for example
@@ -75,7 +75,7 @@ def _whole(item: Item) -> Item:
     return item._replace(insert=f"{item.insert} ")
 
 
-def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
+def _names(part: QueryPart | None, list_values: ListValues) -> Iterator[Item]:
     typed = part.value if part else ""
     minus = "-" if part and part.negated else ""
     for name, field in FIELDS.items():
@@ -87,7 +87,7 @@ def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
             yield Item(minus + written, minus + written, "property", requests)
 
 
-def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
+def _values(part: QueryPart, list_values: ListValues) -> Iterator[Item]:
     name = canonical_name(part.name)
     if name is None:
         return

@@ -2,7 +2,7 @@
 
 A record matches if it satisfies all terms. This module does not use SQL, because each store translates a Filter into
 its own statements. ``query.parameters`` parses query parameters into a Filter, and ``query.language`` parses the query
-language. Pure, without I/O.
+language.
 """
 
 import operator

@@ -7,7 +7,7 @@ values must match. If the values are numbers, all of them must match, as in ``du
 After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character. The name of a
 property can have any characters, and is quoted if it contains white space or one of ``:<>=``, or begins with a quote:
 ``property."my app":value``.
-``parameters_of`` translates a query into query parameters. Pure, without I/O.
+``parameters_of`` translates a query into query parameters.
 """
 
 import re
@@ -36,7 +36,7 @@ _REQUEST_ID: Final = re.compile(
 )
 
 
-class Part(NamedTuple):
+class QueryPart(NamedTuple):
     """One part of a query as written. Offsets are in code points. ``name`` is empty for words and phrases.
 
     ``name`` and ``value`` are without quotes, and ``value`` is without a final ``*``. The value as written begins at
@@ -102,7 +102,7 @@ def _is_valid(text: str, now_us: int) -> bool:
         return False
 
 
-def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
+def _parameter(part: QueryPart, now_us: int) -> tuple[Parameter, str]:
     """Translate a part of a query into a parameter and its value."""
     if part.is_open:
         _reject(part, "the closing quote is missing.", code="open_quote", replacement=f'{part.written}"')
@@ -133,7 +133,7 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
     return Parameter(name, part.negated, is_prefix), value
 
 
-def _reject_unlikely_text(part: Part) -> None:
+def _reject_unlikely_text(part: QueryPart) -> None:
     """Raise BadFilter if an unquoted word is probably meant as a filter or operator: ``duration>2s`` or ``AND``."""
     if part.is_quoted:
         return
@@ -163,7 +163,7 @@ def _reject_unlikely_text(part: Part) -> None:
         )
 
 
-def _reject_bad_star(part: Part, name: str) -> None:
+def _reject_bad_star(part: QueryPart, name: str) -> None:
     """Reject a misplaced ``*``.
 
     A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks fields
@@ -189,7 +189,7 @@ def _reject_bad_star(part: Part, name: str) -> None:
         _reject(part, reason, correction, code="misplaced_star", replacement=literal)
 
 
-def _reject_name(part: Part) -> NoReturn:
+def _reject_name(part: QueryPart) -> NoReturn:
     first, _, rest = part.name.partition(".")
     if rest.strip() and closest(first, ("property",)):
         closest_name: str | None = written_name(f"{_PROPERTY}{rest}")
@@ -216,7 +216,7 @@ def _as_text(written: str) -> Correction:
 
 
 def _reject(
-    part: Part,
+    part: QueryPart,
     reason: str,
     *corrections: Correction,
     code: BadTermCode = "bad_value",
@@ -253,12 +253,12 @@ def quoted_value(value: str) -> str:
     return f'"{escaped}"'
 
 
-def parts_of(text: str) -> list[Part]:
+def parts_of(text: str) -> list[QueryPart]:
     """Split a query into its parts. Never fails."""
     return list(_parts(text))
 
 
-def _parts(text: str) -> Iterator[Part]:
+def _parts(text: str) -> Iterator[QueryPart]:
     at = 0
     while at < len(text):
         if text[at].isspace():
@@ -269,7 +269,7 @@ def _parts(text: str) -> Iterator[Part]:
         at = part.end
 
 
-def _part(text: str, start: int) -> Part:
+def _part(text: str, start: int) -> QueryPart:
     at = start
     negated = text[at] == "-" and at + 1 < len(text) and not text[at + 1].isspace()
     at += negated
@@ -279,7 +279,7 @@ def _part(text: str, start: int) -> Part:
         quoted, end, is_open = _quoted(text, at + len(_PROPERTY))
         if text[end : end + 1] != ":":
             end = _end_of_word(text, end)
-            return Part(start, end, text[start:end], negated, "", at, text[at:end], False, False, is_open)
+            return QueryPart(start, end, text[start:end], negated, "", at, text[at:end], False, False, is_open)
         name, at = f"{prefix}{quoted}", end + 1
     elif text[at] != '"':
         colon = text.find(":", at, _end_of_word(text, at))
@@ -296,7 +296,7 @@ def _part(text: str, start: int) -> Part:
         end = _end_of_word(text, at)
         has_star = text[at:end].endswith("*")
         value = text[at : end - has_star]
-    return Part(start, end, text[start:end], negated, name, value_start, value, has_star, is_quoted, is_open)
+    return QueryPart(start, end, text[start:end], negated, name, value_start, value, has_star, is_quoted, is_open)
 
 
 def _is_name(text: str) -> bool:

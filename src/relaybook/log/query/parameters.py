@@ -1,4 +1,4 @@
-"""Parse query parameters into a filter. Unknown names and invalid values are rejected. Pure, without I/O."""
+"""Parse query parameters into a filter. Unknown names and invalid values are rejected."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Validate and normalize the values of filter terms. Pure, without I/O."""
+"""Validate and normalize the values of filter terms."""
 
 import math
 import re

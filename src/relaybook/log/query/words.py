@@ -3,7 +3,7 @@
 A word is a run of letters and digits. Case and diacritics are ignored. Scripts without spaces (Chinese, Japanese, Thai,
 Lao, Khmer, Burmese) cannot be split into words. In these scripts, each character counts as a word, and consecutive
 characters are searched as a phrase. The search text of a request consists of several texts, such as the messages. They
-are joined by ``SEPARATOR``. Pure, without I/O.
+are joined by ``SEPARATOR``.
 """
 
 import re

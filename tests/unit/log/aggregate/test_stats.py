@@ -8,8 +8,8 @@ from relaybook.log.aggregate.stats import (
     MAX_BUCKETS,
     MAX_GROUPS,
     Points,
-    Span,
     StatsQuery,
+    TimeRange,
     build,
     groups_of,
     parse_stats_query,
@@ -92,7 +92,7 @@ def test_the_default_bucket_length_fits_the_time_range(seconds: int, bucket: int
 
 def test_a_time_range_is_extended_to_whole_buckets() -> None:
     query = StatsQuery(filter_=Filter(), from_us=-1, to_us=60_000_001, bucket_s=60)
-    assert span_of(query, None) == Span(from_us=-60_000_000, to_us=120_000_000, bucket_us=60_000_000)
+    assert span_of(query, None) == TimeRange(from_us=-60_000_000, to_us=120_000_000, bucket_us=60_000_000)
 
 
 def test_without_from_the_time_range_starts_with_the_log() -> None:
@@ -111,7 +111,7 @@ def test_the_largest_groups_are_separate_and_the_others_are_merged() -> None:
         f"v{number:02d}": {0: Aggregates(requests=100 - number), 60: Aggregates(requests=1)} for number in range(25)
     }
     rest = groups_of({"x": {0: Aggregates(requests=7)}, "y": {}})
-    result = build(Span(from_us=0, to_us=120, bucket_us=60), groups_of(parts), "rollups", rest)
+    result = build(TimeRange(from_us=0, to_us=120, bucket_us=60), groups_of(parts), "rollups", rest)
     assert [group.value for group in result.groups] == [f"v{number:02d}" for number in range(MAX_GROUPS)]
     assert result.other is not None
     assert {at: sums.requests for at, sums in result.other.points.items()} == {0: 80 + 79 + 78 + 77 + 76 + 7, 60: 5}
@@ -119,6 +119,8 @@ def test_the_largest_groups_are_separate_and_the_others_are_merged() -> None:
 
 
 def test_groups_without_requests_are_omitted() -> None:
-    result = build(Span(from_us=0, to_us=60, bucket_us=60), groups_of({"a": {}, None: {}}), "log", groups_of({"b": {}}))
+    result = build(
+        TimeRange(from_us=0, to_us=60, bucket_us=60), groups_of({"a": {}, None: {}}), "log", groups_of({"b": {}})
+    )
     assert result.groups == []
     assert result.other is None

@@ -27,7 +27,7 @@ _MAX_IDLE: Final = 8
 _Files = tuple[tuple[int, int], tuple[int, int] | None]
 
 
-class Pool:
+class ConnectionPool:
     """A thread-safe pool of connections."""
 
     def __init__(self, directory: Path, packs: PackReader) -> None:

@@ -32,7 +32,7 @@ from relaybook.log.store.sqlite.index.foreign_ids import find
 from relaybook.log.store.sqlite.index.text_index import FILE, indexed_to
 from relaybook.log.store.sqlite.packs import bodies
 from relaybook.log.store.sqlite.packs.pack_reader import PackReader
-from relaybook.log.store.sqlite.pool import Pool
+from relaybook.log.store.sqlite.pool import ConnectionPool
 from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.removal.deletions import deletions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
@@ -70,7 +70,7 @@ class SqliteReader:
         """
         self._directory = directory
         self._packs = PackReader(directory, lambda: self._pool.snapshot(_default_deadline()))
-        self._pool = Pool(directory, self._packs)
+        self._pool = ConnectionPool(directory, self._packs)
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         deadline = Deadline(deadline_ns)

@@ -17,9 +17,9 @@ from relaybook.log.aggregate.stats import (
     MINUTE_US,
     Group,
     Points,
-    Span,
     Stats,
     StatsQuery,
+    TimeRange,
     build,
     groups_of,
     kept_field,
@@ -117,7 +117,7 @@ def _covered_series(connection: apsw.Connection, question: StatsQuery) -> _Cover
 
 
 def _from_rollups(
-    connection: apsw.Connection, covered: _CoveredSeries, question: StatsQuery, span: Span, deadline: Deadline
+    connection: apsw.Connection, covered: _CoveredSeries, question: StatsQuery, span: TimeRange, deadline: Deadline
 ) -> Stats:
     by_series = _points(connection, covered.field, covered.values, span, deadline)
     groups: list[Group] = []
@@ -136,8 +136,8 @@ def _from_rollups(
 
 
 def _days(
-    connection: apsw.Connection, covered: _CoveredSeries, span: Span, deadline: Deadline
-) -> tuple[Span, dict[int, Aggregates]] | None:
+    connection: apsw.Connection, covered: _CoveredSeries, span: TimeRange, deadline: Deadline
+) -> tuple[TimeRange, dict[int, Aggregates]] | None:
     """Return the full days within a range, and the total of each series over these days.
 
     Adding up days is cheaper than adding up many shorter buckets. `None` if the range has fewer than two full days, or
@@ -146,12 +146,12 @@ def _days(
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
         return None
-    days = Span(from_us=first, to_us=last, bucket_us=_DAY_US)
+    days = TimeRange(from_us=first, to_us=last, bucket_us=_DAY_US)
     by_series = _points(connection, covered.field, covered.values, days, deadline)
     return days, {number: total_of(points) for number, points in by_series.items()}
 
 
-def _total(points: Points, number: int, days: tuple[Span, dict[int, Aggregates]] | None) -> Aggregates:
+def _total(points: Points, number: int, days: tuple[TimeRange, dict[int, Aggregates]] | None) -> Aggregates:
     """Return the total of a series: the sum of the full days and of the points outside of these days."""
     if days is None:
         return total_of(points)
@@ -170,7 +170,7 @@ def _series_of_all(connection: apsw.Connection) -> tuple[int | None, dict[int, s
 
 
 def _points(
-    connection: apsw.Connection, field: int | None, values: dict[int, str | None], span: Span, deadline: Deadline
+    connection: apsw.Connection, field: int | None, values: dict[int, str | None], span: TimeRange, deadline: Deadline
 ) -> dict[int, Points]:
     """Return the aggregates of these series per bucket.
 
@@ -212,7 +212,7 @@ def _remainder(all_points: Points, parts: list[Points]) -> Points:
 
 
 def _from_log(
-    connection: apsw.Connection, question: StatsQuery, span: Span, deadline: Deadline
+    connection: apsw.Connection, question: StatsQuery, span: TimeRange, deadline: Deadline
 ) -> dict[str | None, Points]:
     times = Term("from", (str(span.from_us),)), Term("to", (str(span.to_us),))
     plan = make_plan(connection, Filter((*question.filter_.terms, *times)), (1, last_seq(connection) + 1))
