@@ -35,7 +35,7 @@ def test_the_journal_has_all_frames_in_order_and_one_end() -> None:
     assert world.client.calls == ["handed over"]
     world.exchange.response_sent()
     world.exchange.response_sent()
-    assert world.kinds == ["OPENED", "SENT", "SENT", "ASKED", "ANSWERED", "RECEIVED", "RECEIVED", "CLOSED"]
+    assert world.kinds == ["OPENED", "SENT", "SENT", "REQUEST_END", "RESPONSE_BEGIN", "RECEIVED", "RECEIVED", "CLOSED"]
     assert decode_closed(world.payloads(FrameKind.CLOSED)[0]).outcome == "complete"
     assert (world.over, world.upstream.calls) == (1, ["reusable"])
 
@@ -68,7 +68,7 @@ def test_one_read_is_one_frame_and_one_write() -> None:
     assert world.upstream.sent.endswith(b"\r\n\r\nhello")
     world.respond(b"Content-Length: 2", body=b"ok", complete=True)
     world.exchange.response_sent()
-    assert world.kinds == ["OPENED", "ANSWERED", "CLOSED"]
+    assert world.kinds == ["OPENED", "RESPONSE_BEGIN", "CLOSED"]
     opened, begin = (
         decode_opened(world.payloads(FrameKind.OPENED)[0]),
         decode_response_begin(world.payloads(FrameKind.RESPONSE_BEGIN)[0]),
