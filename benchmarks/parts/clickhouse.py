@@ -59,7 +59,7 @@ def run(bench: Bench) -> Result:
     """Measure inserts on an empty log, then queries on two equal logs."""
     password = os.environ.setdefault("RELAYBOOK_STORE_PASSWORD", "benchmark")
     result = Result("clickhouse", METHOD)
-    server = ClickHouse(bench.place("engine"), password)
+    server = ClickHouse(password, bench.place("engine"))
     try:
         _measure_inserts(bench, server, result)
         _measure_servers(bench, server, result)

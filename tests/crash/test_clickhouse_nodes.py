@@ -138,7 +138,7 @@ def _responses(load: Load) -> int:
 
 def test_three_servers_record_each_request_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seed = new_seed()
-    clickhouse = new_server(tmp_path / "clickhouse", PASSWORD)
+    clickhouse = new_server(PASSWORD)
     with ExitStack() as stack:
         stack.callback(clickhouse.close)
         address = clickhouse.create_log()

@@ -200,7 +200,7 @@ def rehearse(restarts: int, kind: str | None, directory: Path) -> bool:
         provider = stack.enter_context(SimulatedProvider(directory, "--tokens-per-second", "100"))
         log = None
         if kind == "clickhouse":
-            clickhouse = new_server(directory / "clickhouse", "a-password")
+            clickhouse = new_server("a-password")
             stack.callback(clickhouse.close)
             log = clickhouse.create_log()
         servers: list[ServerProcess | Container] = []

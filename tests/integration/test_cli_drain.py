@@ -70,8 +70,8 @@ def test_the_journal_of_a_killed_server_is_recorded_without_relaying(tmp_path: P
 
 
 @pytest.fixture
-def clickhouse(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = new_server(tmp_path / "clickhouse", "pw")
+def clickhouse() -> Iterator[ClickHouse]:
+    started = new_server("pw")
     yield started
     started.close()
 

@@ -1,7 +1,6 @@
 """When a deletion is done, no file of ClickHouse has a byte of the deleted requests."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.support.canaries import Canaries
@@ -20,32 +19,26 @@ from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.port import Batch
-from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = [needs_clickhouse, needs_own_server]
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    return tmp_path / "clickhouse"
+def server() -> Iterator[ClickHouse]:
+    started = ClickHouse()
+    yield started
+    started.close()
 
 
-@pytest.fixture
-def log(directory: Path) -> Iterator[DatabaseAddress]:
-    server = ClickHouse(directory)
-    yield server.create_log()
-    server.close()
-
-
-def test_no_file_has_a_byte_of_a_deleted_request(log: DatabaseAddress, directory: Path) -> None:
-    canaries = Canaries(1)
+def test_no_file_has_a_byte_of_a_deleted_request(server: ClickHouse) -> None:
+    log, canaries = server.create_log(), Canaries(1)
     writer = ClickHouseWriter(log, id_text(new_id()))
     early = Feedback(source="early", comment=canaries.values["early"], at=clock.wall_us())
     assert not ClickHouseFeedbackLog(log).add_feedback(canaries.values["id"], early)
     others = [an_entry(b"kept prompt", b"kept answer", user="other") for _ in range(300)]
     writer.commit(Batch(entries=[*others[:150], canaries.entry(writer), *others[150:]]))
     ClickHouseLabels(log).change(LabelChange(namespace=canaries.values["namespace"], pinned=True))
-    assert canaries.found(directory) == set(canaries.values)
+    assert canaries.found(server.directory) == set(canaries.values)
     ClickHouseDeletions(log).request(Filter((Term("user", (canaries.values["user"],)),)), 1, "127.0.0.1")
     reader = ClickHouseReader(log)
 
@@ -54,7 +47,7 @@ def test_no_file_has_a_byte_of_a_deleted_request(log: DatabaseAddress, directory
         return reader.deletions(1)[0].state == "done"
 
     wait_until(is_done, 60, what="the deletion")
-    assert canaries.found(directory) == set()
+    assert canaries.found(server.directory) == set()
     records = reader.page(Filter(), 500, None, 2**62).records
     assert len(records) == 300
     assert b"".join(reader.body(records[0].id, "request") or ()) == b"kept prompt"

@@ -27,8 +27,8 @@ _numbers = count()
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    started = new_server(tmp_path_factory.mktemp("clickhouse") / "data")
+def server() -> Iterator[Any]:
+    started = new_server()
     yield started
     started.close()
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server
@@ -37,8 +36,8 @@ _NUMBERS = count()
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouse]:
-    started = new_server(Path(tmp_path_factory.mktemp("clickhouse")))
+def server() -> Iterator[ClickHouse]:
+    started = new_server()
     yield started
     started.close()
 

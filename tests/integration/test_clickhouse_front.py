@@ -6,7 +6,6 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,10 @@ pytestmark = [needs_clickhouse, needs_own_server]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = ClickHouse(tmp_path / "clickhouse")
+def server() -> Iterator[ClickHouse]:
+    started = ClickHouse()
     yield started
-    started.kill()
+    started.close()
 
 
 @pytest.fixture
@@ -114,17 +113,17 @@ def test_the_database_of_a_client_is_used(server: ClickHouse, client: Any) -> No
     assert "code: 60" in error_of(client, "SELECT n FROM t").lower()
 
 
-def test_a_wrong_password_is_rejected(tmp_path: Path) -> None:
+def test_a_wrong_password_is_rejected() -> None:
     from clickhouse_connect.driver.exceptions import DatabaseError
 
-    server = ClickHouse(tmp_path / "clickhouse", password="right")
+    server = ClickHouse("right")
     try:
         with connect(server, password="right") as client:
             assert client.query("SELECT 1").result_rows == [(1,)]
         with pytest.raises(DatabaseError, match="516"):
             connect(server, password="wrong")
     finally:
-        server.kill()
+        server.close()
 
 
 def test_a_session_keeps_its_temporary_tables(server: ClickHouse, client: Any) -> None:

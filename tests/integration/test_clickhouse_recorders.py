@@ -41,8 +41,8 @@ EVERYTHING = Filter()
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = new_server(tmp_path / "clickhouse")
+def server() -> Iterator[ClickHouse]:
+    started = new_server()
     yield started
     started.close()
 

@@ -31,8 +31,8 @@ PASSWORD = "the-password"
 
 
 @pytest.fixture
-def clickhouse(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = new_server(tmp_path / "clickhouse", PASSWORD)
+def clickhouse() -> Iterator[ClickHouse]:
+    started = new_server(PASSWORD)
     yield started
     started.close()
 

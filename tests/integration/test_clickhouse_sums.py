@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +25,8 @@ pytestmark = needs_clickhouse
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[DatabaseAddress]:
-    server = new_server(tmp_path / "clickhouse")
+def log() -> Iterator[DatabaseAddress]:
+    server = new_server()
     yield server.create_log()
     server.close()
 

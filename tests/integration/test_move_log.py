@@ -66,7 +66,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite":
         yield open_store(tmp_path / "other" / "store")
         return
-    server = new_server(tmp_path / "clickhouse")
+    server = new_server()
     yield ClickHouseStore(tmp_path / "other" / "store", server.create_log())
     server.close()
 
@@ -106,7 +106,7 @@ def test_everything_is_moved_and_a_repetition_adds_nothing(
 def test_the_command_moves_the_log_once(
     source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server = new_server(tmp_path / "clickhouse")
+    server = new_server()
     address = server.create_log()
     monkeypatch.setenv("RELAYBOOK_STORE_PASSWORD", address.password)
     data = tmp_path / "data"

@@ -113,8 +113,8 @@ class Store:
 class Databases:
     """A ClickHouse server with test databases, which are emptied and reused because creating a database is slow."""
 
-    def __init__(self, directory: Path) -> None:
-        self._server = new_server(directory)
+    def __init__(self) -> None:
+        self._server = new_server()
         self._free: list[DatabaseAddress] = []
         self._count = 0
 
@@ -138,8 +138,8 @@ class Databases:
 
 
 @pytest.fixture(scope="session")
-def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
-    opened = Databases(tmp_path_factory.mktemp("clickhouse") / "data")
+def databases() -> Iterator[Databases]:
+    opened = Databases()
     yield opened
     opened.close()
 

@@ -7,10 +7,12 @@ the server or read its files are skipped.
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NoReturn
 from urllib.parse import urlencode
 
@@ -29,24 +31,31 @@ needs_clickhouse: Final = pytest.mark.skipif(
 )
 #: Skips a test that needs a server of its own.
 needs_own_server: Final = pytest.mark.skipif(bool(_OTHER), reason="stops the ClickHouse server or reads its files")
+_MEMORY: Final = Path("/dev/shm")
+_MIN_MEMORY_BYTES: Final = 2 << 30
 _FRONT: Final = Path(__file__).with_name("front.py")
 
 
 class ClickHouse:
-    """A server with one database directory. It keeps its port when it is started again."""
+    """A server with one database directory. It keeps its port when it is started again.
+
+    By default, the directory is temporary and in memory, because the engine writes more than a hundred small files for
+    each insert. Its files outlive the process.
+    """
 
     #: Whether tests may stop the server and make it fail.
     is_own = True
 
-    def __init__(self, directory: Path, password: str = "") -> None:
-        self._directory = directory
+    def __init__(self, password: str = "", directory: Path | None = None) -> None:
+        self._temporary = None if directory else TemporaryDirectory(prefix="clickhouse-", dir=_in_memory())
+        self.directory = Path(self._temporary.name) if self._temporary else directory
         self.root = DatabaseAddress("127.0.0.1", 0, "default", password=password)
         self.start()
 
     def start(self) -> None:
         """Start the process, and wait until it listens."""
         self._process = subprocess.Popen(
-            [sys.executable, str(_FRONT), str(self._directory), str(self.root.port), self.root.password],
+            [sys.executable, str(_FRONT), str(self.directory), str(self.root.port), self.root.password],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -89,6 +98,8 @@ class ClickHouse:
     def close(self) -> None:
         """Clean up after a test. The server may have been killed."""
         self.kill()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
 
 class _OtherServer(ClickHouse):
@@ -120,9 +131,16 @@ class _OtherServer(ClickHouse):
             self.execute(f"DROP DATABASE {name}")
 
 
-def new_server(directory: Path, password: str = "") -> ClickHouse:
-    """Return a server with its data in the directory, or the server of ``TEST_STORE``."""
-    return _OtherServer() if _OTHER else ClickHouse(directory, password)
+def new_server(password: str = "") -> ClickHouse:
+    """Return a new server, or the server of ``TEST_STORE``."""
+    return _OtherServer() if _OTHER else ClickHouse(password)
+
+
+def _in_memory() -> Path | None:
+    """Return a directory in memory. `None` if the system has no such directory, or if it has little space."""
+    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MIN_MEMORY_BYTES:
+        return _MEMORY
+    return None
 
 
 def url_of(address: DatabaseAddress) -> str:
