@@ -17,10 +17,18 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter, Term, matches
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store.clickhouse import deletions as deletion_pass
 
 WEB = Filter((Term("property.channel", ("web",)),))
 NO_FEEDBACK = Term("feedback", ("none",))
 DELETIONS = 200 if LONG else 20
+
+
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the writer of ClickHouse continue a deletion in each call. By default, it pauses for up to half a second."""
+    monkeypatch.setattr(deletion_pass, "_LOOK_EVERY_NS", 0)
+    monkeypatch.setattr(deletion_pass, "_CONTINUE_EVERY_NS", 0)
 
 
 def delete(store: Store, filter_: Filter) -> Deletion:
