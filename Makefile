@@ -39,14 +39,17 @@ run: .venv/.run $(PAGE) ## Forward to a real upstream: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-# With STORE=clickhouse://user@host:port/name, only the tests of that store, on a server that somebody else runs.
-ifdef STORE
+# With STORE=clickhouse, only the tests that need ClickHouse. With STORE=clickhouse://user@host:port/name, these tests on
+# a server that somebody else runs.
+ifeq ($(STORE),clickhouse)
+test: tools .venv/.clickhouse $(PAGE)
+	@$(PYTEST) -m clickhouse --durations=10 --durations-min=1 $(ARGS)
+else ifdef STORE
 test: .venv/.dev $(PAGE)
-	@TEST_STORE='$(STORE)' $(BIN)/pytest -p no:xdist -rs -k clickhouse tests/conformance/stores tests/integration \
-		tests/crash/test_clickhouse_nodes.py tests/unit/log/store $(ARGS)
+	@TEST_STORE='$(STORE)' $(BIN)/pytest -p no:xdist -rs -m clickhouse $(ARGS)
 else
-test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (9 to 12 minutes)
-	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
+test: tools static page page-check $(NODE_SDK) ## Run everything except the tests that need ClickHouse (9 to 12 minutes)
+	@TEST_STORE=sqlite $(PYTEST) --durations=10 --durations-min=1 $(ARGS)
 endif
 
 $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
@@ -119,7 +122,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) $(ARGS) --group clickhouse --constraints requirements/dev.txt --output-file requirements/clickhouse.txt
 
 .PHONY: clickhouse
-clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests that need it (900 MB)
+clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse (900 MB), for make test STORE=clickhouse
 
 .PHONY: compiled
 compiled: .venv/.dev $(PAGE) ## Build a wheel in dist/ whose request path is compiled and takes a quarter less CPU (needs a C compiler)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.support.clickhouse.server import description
+from tests.support.clickhouse.server import description, skip_clickhouse
 from tests.support.long import LONG
 from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "golden", "unit", "architecture")
 
 #: The targets of the Makefile that provide what a test needs.
-TARGETS = {"clickhouse": "clickhouse", "the built page": "page"}
+TARGETS = {"clickhouse": "test STORE=clickhouse", "the built page": "page"}
 #: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
 SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
 
@@ -49,8 +49,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort tests by the ``ORDER`` of their directories, and keep the order within each directory."""
+    """Sort tests by the ``ORDER`` of their directories, and keep the order within each directory.
+
+    Also skip the tests that need ClickHouse if they should not run.
+    """
     items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
+    skip_clickhouse(items)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,7 +2,7 @@
 
 ``TEST_STORE=clickhouse://user@host:port/name`` selects the other server. ``RELAYBOOK_STORE_PASSWORD`` has its password.
 Tests create databases on this server whose names begin with ``name``, and drop these databases. Tests that must stop
-the server or read its files are skipped.
+the server or read its files are skipped. ``TEST_STORE=sqlite`` skips all tests that need ClickHouse.
 """
 
 import importlib.util
@@ -11,24 +11,25 @@ import shutil
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NoReturn
 from urllib.parse import urlencode
 
 import pytest
+from tests.support.long import LONG
 from tests.support.needs import PREFIX
 
 from relaybook.ids import id_text, new_id
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.settings.store_url import DatabaseAddress, parse_store_url
 
-_OTHER: Final = os.environ.get("TEST_STORE", "")
+_STORE: Final = os.environ.get("TEST_STORE", "")
+_OTHER: Final = "" if _STORE == "sqlite" else _STORE
 _PACKAGES: Final = ("clickhouse_connect",) if _OTHER else ("chdb", "clickhouse_connect")
-#: Skips a test without the engine, which `make venv` does not install.
-needs_clickhouse: Final = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in _PACKAGES), reason=f"{PREFIX}clickhouse"
-)
+#: Marks a test that needs ClickHouse. ``pytest -m clickhouse`` runs these tests.
+needs_clickhouse: Final = pytest.mark.clickhouse
 #: Skips a test that needs a server of its own.
 needs_own_server: Final = pytest.mark.skipif(bool(_OTHER), reason="stops the ClickHouse server or reads its files")
 _MEMORY: Final = Path("/dev/shm")
@@ -39,16 +40,19 @@ _FRONT: Final = Path(__file__).with_name("front.py")
 class ClickHouse:
     """A server with one database directory. It keeps its port when it is started again.
 
-    By default, the directory is temporary and in memory, because the engine writes more than a hundred small files for
-    each insert. Its files outlive the process.
+    By default, the directory is temporary. It is in memory, because the engine writes more than a hundred small files
+    for each insert. The directory outlives the process.
     """
 
     #: Whether tests may stop the server and make it fail.
     is_own = True
 
     def __init__(self, password: str = "", directory: Path | None = None) -> None:
-        self._temporary = None if directory else TemporaryDirectory(prefix="clickhouse-", dir=_in_memory())
-        self.directory = Path(self._temporary.name) if self._temporary else directory
+        self._temporary: TemporaryDirectory[str] | None = None
+        if directory is None:
+            self._temporary = TemporaryDirectory(prefix="clickhouse-", dir=_in_memory())
+            directory = Path(self._temporary.name)
+        self.directory = directory
         self.root = DatabaseAddress("127.0.0.1", 0, "default", password=password)
         self.start()
 
@@ -137,8 +141,8 @@ def new_server(password: str = "") -> ClickHouse:
 
 
 def _in_memory() -> Path | None:
-    """Return a directory in memory. `None` if the system has no such directory, or if it has little space."""
-    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MIN_MEMORY_BYTES:
+    """Return a directory in memory. `None` if there is none, or if the tests may write more than fits into it."""
+    if not LONG and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MIN_MEMORY_BYTES:
         return _MEMORY
     return None
 
@@ -147,6 +151,14 @@ def url_of(address: DatabaseAddress) -> str:
     """Return the setting ``store`` for a database."""
     secure = "?secure=1" if address.secure else ""
     return f"clickhouse://{address.user}@{address.host}:{address.port}/{address.database}{secure}"
+
+
+def skip_clickhouse(items: Iterable[pytest.Item]) -> None:
+    """Skip the tests that need ClickHouse with ``TEST_STORE=sqlite``, or if `make clickhouse` did not install it."""
+    if _STORE == "sqlite" or any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        for item in items:
+            if item.get_closest_marker(needs_clickhouse.name):
+                item.add_marker(pytest.mark.skip(reason=f"{PREFIX}clickhouse"))
 
 
 def description() -> str | None:
