@@ -46,6 +46,8 @@ from relaybook.server.data_directory import DataDirectory, Serving
 
 #: The user id of an unprivileged user.
 NOBODY = 65534
+#: Flags for ``check``. A test must also pass if another server uses the default ports.
+FREE_PORTS = ("--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0")
 
 
 @pytest.fixture
@@ -462,7 +464,8 @@ def test_check_reports_problems_and_exits_with_1(tmp_path: Path) -> None:
 
 def test_check_warns_about_an_upstream_without_models(tmp_path: Path) -> None:
     with simulated_provider(tmp_path) as upstream:
-        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
+        wrong = upstream.removesuffix("v1") + "api"
+        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", wrong, *FREE_PORTS)
     assert found.returncode == 0, found.stdout
     [warning] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
     assert "Check the path in --upstream" in warning
@@ -567,7 +570,7 @@ def test_check_creates_no_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:
         for name in ("new", "empty"):
-            found = relaybook(tmp_path, "check", "--data", name, "--upstream", upstream)
+            found = relaybook(tmp_path, "check", "--data", name, "--upstream", upstream, *FREE_PORTS)
             assert found.returncode == 0, found.stdout
     assert not (tmp_path / "new").exists()
     assert list((tmp_path / "empty").iterdir()) == []
