@@ -22,8 +22,9 @@ from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch, Running
-from relaybook.log.store.sqlite import backup
+from relaybook.log.store.sqlite import backup, changes
 from relaybook.log.store.sqlite.backup import _PackCopy
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
@@ -259,6 +260,17 @@ def test_nothing_is_removed_between_the_snapshot_and_the_copy_of_the_last_bytes(
     assert back_up(source, target).records == 6
     assert open_store(target / "store").verify(lambda done, total: None).problems == []
     assert writer.retain(cutoffs, FAR).removed == 6
+    writer.close()
+
+
+def test_a_log_that_cannot_be_locked_is_not_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite does not lock a database on a read-only file system, although the server may write to it."""
+    writer = SqliteWriter(tmp_path / "data" / "store")
+    fill(writer, 3)
+    monkeypatch.setattr(changes, "open_for_change", lambda directory, busy_s: open_for_reading(directory))
+    with pytest.raises(StoreUnavailable, match="is not writable, so the backup cannot lock the log"):
+        back_up(tmp_path / "data", tmp_path / "copy")
+    assert not (tmp_path / "copy" / "store" / DATABASE).exists()
     writer.close()
 
 

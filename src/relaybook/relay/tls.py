@@ -2,7 +2,8 @@
 
 An upstream may refuse a request without reading its body, and close the connection. Then a write of request bytes
 fails, while the response is still in the kernel. After a failed write, the transports of asyncio and uvloop close the
-socket without reading these bytes. So ``_KernelReader`` reads them before the socket is closed.
+socket without reading these bytes. So ``_KernelReader`` reads them before the socket is closed. A response is still
+lost if the upstream's kernel discards it: a close with unread request bytes drops what the upstream has not sent yet.
 """
 
 import asyncio

@@ -70,7 +70,12 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
         packs = _PackCopy(directory / BODIES, target / BODIES, _lengths_of_earlier_backup(connection, target))
         disk.make_directory(target / BODIES)
         packs.copy_in_rounds(connection, on_progress)
-        with transaction(directory, _LOCK_S):
+        with transaction(directory, _LOCK_S) as lock:
+            if lock.txn_state("main") != apsw.SQLITE_TXN_WRITE:
+                raise StoreUnavailable(
+                    f"{directory / DATABASE} is not writable, so the backup cannot lock the log for a moment. Run this "
+                    "command as the server's user, on the directory that the server writes to."
+                )
             connection.execute("BEGIN")
             lengths = _pack_lengths(connection)  # the first query starts the snapshot
             index = _open_text_index(directory, stack)
