@@ -455,7 +455,7 @@ def test_check_succeeds_if_everything_is_in_order(data: Path, tmp_path: Path) ->
 
 def test_check_reports_problems_and_exits_with_1(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file, where a directory should be")
-    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
+    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1", *FREE_PORTS)
     assert found.returncode == 1
     wrong = {line.split()[1]: line for line in found.stdout.splitlines() if line.startswith("✗")}
     assert "is not a directory" in wrong["data:"]
@@ -513,7 +513,7 @@ def test_check_doubts_an_upstream_that_fails(tmp_path: Path) -> None:
     with HTTPServer(("127.0.0.1", 0), Failing) as upstream, repeated(upstream.handle_request):
         upstream.timeout = 0.1
         url = f"http://127.0.0.1:{upstream.server_port}/v1"
-        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", url)
+        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", url, *FREE_PORTS)
     assert f"? upstream: {url}/models returned 503" in found.stdout
 
 
@@ -544,7 +544,7 @@ def test_the_demo_rejects_an_upstream_and_names_the_command_that_accepts_one(tmp
 
 
 def test_check_finds_an_unknown_name_of_a_price_list(tmp_path: Path) -> None:
-    found = relaybook(tmp_path, "check", "--data", "data", "--price-as", "opnai")
+    found = relaybook(tmp_path, "check", "--data", "data", "--price-as", "opnai", *FREE_PORTS)
     assert found.returncode == 1
     assert "✗ settings: price_as is 'opnai', but no provider has this name" in found.stdout
     assert "Did you mean openai?" in found.stdout
@@ -580,7 +580,7 @@ def test_check_names_a_damaged_segment(data: Path, tmp_path: Path) -> None:
     run = data / "journal" / "0199a3d2-0000-7000-8000-000000000000"
     run.mkdir(parents=True)
     (run / "0000000000000001.segment").write_bytes(b"nonsense")
-    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
+    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1", *FREE_PORTS)
     assert found.returncode == 1
     assert "0000000000000001.segment is not a journal segment" in found.stdout
 
