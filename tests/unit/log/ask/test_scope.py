@@ -1,19 +1,24 @@
 """Test that an asker with a scope answers as the log of only the requests in scope would, whatever is asked."""
 
+import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.api_log import START_US, client_of, entry_of, open_of, record_of
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from tests.support.api_log import START_US, app_of, client_of, entry_of, open_of, record_of
+from tests.support.asgi import scope_of
 from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
+from relaybook.api import live
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
@@ -388,3 +393,25 @@ def test_nothing_outside_the_scope_can_be_changed(method: str, path: str, body: 
     after = [store.entries(0, 9, 99), store.saved_filters(), store._labels]
     assert msgspec.json.encode(after) == before
     assert len(store.deletions(9)) == 1
+
+
+@pytest.mark.parametrize("query", ["", "words=hello"])
+def test_live_rows_are_only_those_in_scope(query: str) -> None:
+    store = canary_log()
+    app = app_of(store, scope=Scope.of(["prod"]), poll_seconds=0.005, ping_seconds=0.01)
+
+    async def read() -> bytes:
+        scope = scope_of("GET", f"/api/live?{query}", [("Last-Event-ID", "0")]) | {"app": app}
+        response = await live.stream_requests(Request(scope))
+        events = cast(StreamingResponse, response).body_iterator
+        received = cast(bytes, await anext(events))
+        new = [record_of(5, namespace=CANARY, model=CANARY), record_of(6, namespace="prod")]
+        store.commit(Batch(entries=[entry_of(each) for each in new], running=[open_of(7, namespace=CANARY)]))
+        store.add([(4, f"hello {CANARY}"), (5, "hello")], 5)
+        async with asyncio.timeout(20):
+            while record_of(6).id.encode() not in received:
+                received += cast(bytes, await anext(events))
+        app.state.broadcaster.close()
+        return received
+
+    assert CANARY.encode() not in asyncio.run(read())
