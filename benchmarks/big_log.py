@@ -47,7 +47,8 @@ from relaybook.log.formats import read_request, read_response
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.record import Detail, Record, encode_chain
 from relaybook.log.store import open_store
-from relaybook.log.store.port import Batch, Body, Entry, Writer
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Batch, Writer
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings

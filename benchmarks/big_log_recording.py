@@ -21,7 +21,7 @@ from relaybook.ids import new_id
 from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 
 #: Like a relay, each tick writes a few exchanges at once. Writing fifty exchanges at once blocked a core for 3 ms, and
 #: clients had to wait.

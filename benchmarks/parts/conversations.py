@@ -20,7 +20,8 @@ from benchmarks.comparison_provider import words
 from benchmarks.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.record import Detail
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.gc_tuning import collect_rarely

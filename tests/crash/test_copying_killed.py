@@ -21,7 +21,8 @@ from tests.support.records import an_entry, traffic
 
 from relaybook.cli.main import main
 from relaybook.log.store import open_store
-from relaybook.log.store.port import Batch, Body, Verification
+from relaybook.log.store.entry import Body
+from relaybook.log.store.port import Batch, Verification
 from relaybook.recorder.passes.imports import ImportPass, ImportSender
 from relaybook.recorder.passes.text import TextPass
 

@@ -24,7 +24,8 @@ from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
-from relaybook.log.store.port import Batch, Body, Writer
+from relaybook.log.store.entry import Body
+from relaybook.log.store.port import Batch, Writer
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 
 pytestmark = needs("strace")

@@ -20,7 +20,7 @@ from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.prices import Prices

@@ -17,7 +17,8 @@ from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.search_text import text_of
-from relaybook.log.store.port import Entry, Link
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Link
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.prices import Prices
 

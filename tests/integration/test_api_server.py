@@ -15,7 +15,8 @@ from tests.support.server import wait_until
 from tests.support.sqlite_dashboard import Dashboard
 
 from relaybook.api import uvicorn_server
-from relaybook.log.store.port import Batch, Body
+from relaybook.log.store.entry import Body
+from relaybook.log.store.port import Batch
 
 
 @pytest.fixture

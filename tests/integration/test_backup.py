@@ -20,8 +20,9 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.file_store import Backup
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.port import Backup, Batch, Running
+from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite import backup, changes
 from relaybook.log.store.sqlite.backup import _PackCopy
 from relaybook.log.store.sqlite.connection import open_for_reading
@@ -35,7 +36,7 @@ FAR = 2**62
 
 
 def back_up(source: Path, target: Path) -> Backup:
-    return open_store(source / "store").back_up(target / "store", lambda done, total: None)
+    return open_store(source / "store").files.back_up(target / "store", lambda done, total: None)
 
 
 def fill(writer: SqliteWriter, number: int, text: bytes = b"prompt") -> list[str]:
@@ -139,7 +140,7 @@ def test_requests_that_expire_while_they_are_copied_are_expired_in_the_copy(tmp_
         while not writer.retain(cutoffs, FAR).is_complete or writer.run_maintenance(FAR):
             pass
 
-    assert open_store(source / "store").back_up(target / "store", expire).records == 50
+    assert open_store(source / "store").files.back_up(target / "store", expire).records == 50
     copy = open_store(target / "store")
     assert copy.verify(lambda done, total: None).problems == []
     reader = copy.open_reader()
@@ -175,7 +176,7 @@ def test_a_request_that_is_deleted_during_the_copy_is_in_the_copy_with_its_words
         monkeypatch.setattr(owner, name, original)
 
     monkeypatch.setattr(owner, name, delete_meanwhile)
-    assert open_store(directory).back_up(copy, lambda done, total: None).records == records
+    assert open_store(directory).files.back_up(copy, lambda done, total: None).records == records
     writer.close()
     assert open_store(copy).verify(lambda done, total: None).problems == []
     assert any(b"unmistakable" in data for data in contents_below(copy).values()) == (records > 0)
@@ -218,7 +219,7 @@ def test_a_backup_ends_although_requests_are_removed_steadily(tmp_path: Path) ->
     (pack,) = (source / "store" / "bodies").iterdir()
     assert secret in pack.read_bytes()
     remove(50)
-    assert open_store(source / "store").back_up(target / "store", remove_more).records < 400
+    assert open_store(source / "store").files.back_up(target / "store", remove_more).records < 400
     assert reports > 0
     index.close()
     writer.close()
@@ -328,7 +329,7 @@ def test_a_backup_after_bytes_were_erased_copies_only_new_bytes(tmp_path: Path) 
     with pack.open("r+b") as file:
         file.seek(-2000, os.SEEK_END)
         file.write(bytes(500))
-    assert open_store(source / "store").back_up(target / "store", lambda done, total: None).copied_bytes == 0
+    assert open_store(source / "store").files.back_up(target / "store", lambda done, total: None).copied_bytes == 0
     writer.close()
 
 
@@ -344,7 +345,7 @@ def test_an_interrupted_backup_leaves_the_earlier_one_usable(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        open_store(source / "store").back_up(target / "store", interrupt)
+        open_store(source / "store").files.back_up(target / "store", interrupt)
     copy = open_store(target / "store")
     assert copy.verify(lambda done, total: None).records == 100
     copied = copy.open_writer()

@@ -27,7 +27,7 @@ def record(directory: Path, at_us: int) -> None:
 
 def rate(directory: Path, oldest_us: int | None = None) -> float | None:
     with patch.object(clock, "wall_us", lambda: NOON_US):
-        return open_store(directory).bytes_per_day(oldest_us)
+        return open_store(directory).files.bytes_per_day(oldest_us)
 
 
 def test_a_young_log_is_measured_from_its_oldest_request(tmp_path: Path) -> None:

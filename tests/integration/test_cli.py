@@ -36,8 +36,9 @@ from relaybook.cli.store_log import StoreLog
 from relaybook.log.ask.asker import Asker
 from relaybook.log.record import Detail
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.port import Batch, Body, Entry, Running
+from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter

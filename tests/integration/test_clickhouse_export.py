@@ -19,7 +19,8 @@ from relaybook.log.store.clickhouse import entries
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
-from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Batch
 
 pytestmark = needs_clickhouse
 

@@ -22,8 +22,9 @@ from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.entry import Body
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
-from relaybook.log.store.port import Batch, Body
+from relaybook.log.store.port import Batch
 from relaybook.log.store.status import RunPosition
 from relaybook.recorder.loop import MAX_ENTRIES
 from relaybook.settings.store_url import DatabaseAddress

@@ -28,8 +28,9 @@ from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.entry import Body, BodyRef, Entry
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running
+from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.status import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 

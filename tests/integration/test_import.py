@@ -26,8 +26,9 @@ from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Detail, Feedback, Note, encode_chain
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.passes.imports import ImportSender

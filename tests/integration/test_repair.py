@@ -11,9 +11,9 @@ from relaybook.cli.check import check
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.repair import repair
 from relaybook.log.query.filters import Filter
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import StoreDamaged
 from relaybook.log.store.files import BODIES, DATABASE
-from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import DamagedStore, list_set_aside, set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -17,9 +17,10 @@ from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import StoreFull
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite import backup
 from relaybook.log.store.sqlite.packs.bases import (
     MAX_BASES,
@@ -355,7 +356,7 @@ def test_a_backup_has_a_request_that_moves_meanwhile(
         copy_pack(self, *arguments)
 
     monkeypatch.setattr(backup._PackCopy, "_copy_pack", copy_after_it_moved)
-    found = open_store(source).back_up(target, lambda done, total: None)
+    found = open_store(source).files.back_up(target, lambda done, total: None)
     writer.close()
     assert (found.records, open_store(target).verify(lambda done, total: None).damaged) == (2, 0)
     reader = SqliteReader(target)

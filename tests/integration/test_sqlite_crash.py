@@ -19,7 +19,8 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 COMMITTER = """
 import random, sys
 from pathlib import Path
-from relaybook.log.store.port import Batch, Body
+from relaybook.log.store.entry import Body
+from relaybook.log.store.port import Batch
 from relaybook.log.store.status import RunPosition
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from tests.support.records import an_entry, new_record_id

@@ -14,7 +14,8 @@ from relaybook import clock
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.labels import SqliteLabels

@@ -13,8 +13,9 @@ from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Feedback, Note
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
+from relaybook.log.store.port import Batch, ExchangeCheckpoint
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -15,7 +15,8 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.record import Detail, Record
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.port import Batch, Body, Entry, Running
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Batch, Running
 
 #: 2026-01-01T00:00:00Z
 START_US = 1_767_225_600_000_000

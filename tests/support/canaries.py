@@ -7,7 +7,8 @@ from tests.support.files import contents_below, raw_and_decompressed
 from tests.support.records import an_entry
 
 from relaybook.log.record import Detail, Feedback, Note
-from relaybook.log.store.port import Body, Entry, Writer
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Writer
 
 
 def canary(chosen: random.Random, what: str) -> str:

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from relaybook.log.record import Detail, Record
-from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 

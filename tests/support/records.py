@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from relaybook import clock, ids
 from relaybook.log.record import Detail, Record
-from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.store.entry import Body, Entry
+from relaybook.log.store.port import Batch
 
 #: 2026-11-21 14:02:31 UTC, in microseconds.
 A_TIMESTAMP: Final = 1_795_269_751_000_000

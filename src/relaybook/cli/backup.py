@@ -13,6 +13,7 @@ from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
+from relaybook.settings.store_url import parse_store_url
 from relaybook.system import disk
 
 
@@ -24,13 +25,19 @@ def backup(configuration: Configuration, target: Path) -> int:
         raise BadArgument(f"{target} is in the data directory. Choose a directory outside the data directory.")
     if copy.is_served():
         raise BadArgument(f"{target} is in use by a server. Choose another directory.")
+    files = open_store(source.store, configuration.settings).files
+    if files is None:
+        raise CommandFailed(
+            "The log is in ClickHouse. Back up the database with a statement of ClickHouse: BACKUP DATABASE "
+            f"{parse_store_url(configuration.settings.store).database} TO …"
+        )
     try:
         if not copy.store.exists() and _has_files(copy.path):
             raise BadArgument(
                 f"{target} has other files. Choose a new or empty directory, or the directory of an earlier backup."
             )
         with progress_bar(is_bytes=True) as on_progress:
-            done = open_store(source.store, configuration.settings).back_up(copy.store, on_progress)
+            done = files.back_up(copy.store, on_progress)
         _copy_secret(source, copy)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None

@@ -177,7 +177,8 @@ def _store(configuration: Configuration) -> str:
         count = StoreLog.open(configuration.data, configuration.settings).count()
         summary = f"{plural(count, 'request', 'requests')} in the log"
     problems = []
-    if set_aside := open_store(configuration.data / "store", configuration.settings).list_set_aside():
+    files = open_store(configuration.data / "store", configuration.settings).files
+    if files is not None and (set_aside := files.list_set_aside()):
         names = ", ".join(Path(each.location).name for each in set_aside)
         problems.append(f"damaged stores were set aside: {names}. Stop the server, then run relaybook check --salvage")
     if quarantined := list_quarantined(configuration.data / "quarantine"):

@@ -27,8 +27,9 @@ from relaybook.log.export.export import EndLine, labels_of
 from relaybook.log.export.restore import BadLine, read_line
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Entry, body_size
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Entry, Store, body_size
+from relaybook.log.store.port import Store
 from relaybook.recorder.passes.imports import Outcome
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration

@@ -15,8 +15,9 @@ import msgspec
 from relaybook import __version__, clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import StoreUnavailable, until_writable
-from relaybook.log.store.port import Entry, Writer
+from relaybook.log.store.port import Writer
 from relaybook.recorder.passes.imports import ImportSender, Outcome, add_entries
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.definitions import Settings

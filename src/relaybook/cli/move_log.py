@@ -21,9 +21,10 @@ from relaybook.log.export.export import labels_of
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Side
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreTooNew, StoreUnavailable, until_writable
 from relaybook.log.store.files import LOCK, RECORDER
-from relaybook.log.store.port import Batch, Body, Entry, Reader, Store, Writer
+from relaybook.log.store.port import Batch, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.configuration import Configuration
 from relaybook.system import disk

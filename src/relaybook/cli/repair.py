@@ -15,8 +15,10 @@ import msgspec
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.output import plural
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable, until_writable
-from relaybook.log.store.port import Batch, Entry, SetAside, Store, Writer
+from relaybook.log.store.file_store import FileStore, SetAside
+from relaybook.log.store.port import Batch, Store, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
@@ -60,8 +62,10 @@ def _salvage(path: Path, settings: Settings | None) -> int:
     """
     data = DataDirectory(path)
     store = open_store(data.store, settings)
-    _set_aside_if_damaged(store)
-    stores = store.list_set_aside()
+    files = store.files
+    if files is not None:
+        _set_aside_if_damaged(store, files)
+    stores = files.list_set_aside() if files is not None else []
     if not stores:
         print(f"✓ salvage: the store is intact, and no store was set aside in {path}")
         return 0
@@ -73,20 +77,20 @@ def _salvage(path: Path, settings: Settings | None) -> int:
     return FAILED if lost else 0
 
 
-def _set_aside_if_damaged(store: Store) -> None:
+def _set_aside_if_damaged(store: Store, files: FileStore) -> None:
     """Set the store aside if its structure is damaged. Raises CommandFailed if a server uses the store."""
     if not store.exists():
         return
     try:
         store.open_writer(lock_wait_s=0).close()
-        damage = store.damage()
+        damage = files.damage()
     except StoreDamaged as error:
         damage = str(error.__cause__ or error)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None
     if damage is not None:
         print(f"? salvage: the store is damaged: {damage}")
-        print(f"  It was renamed to {store.set_aside()}. Test the disk.", flush=True)
+        print(f"  It was renamed to {files.set_aside()}. Test the disk.", flush=True)
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:

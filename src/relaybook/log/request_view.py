@@ -15,8 +15,9 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import read_request, read_response
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side, stored_id
+from relaybook.log.store.entry import Body, Entry, body_size
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
+from relaybook.log.store.port import Reader, Running, StoredRecord
 
 #: Maximum size of a body that is parsed, before and after decoding. Larger bodies are stored but not parsed.
 MAX_BODY_BYTES: Final = 64 << 20

@@ -15,7 +15,7 @@ from relaybook.log.formats.reading import RAW_TYPES
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 
 log = logging.getLogger("relaybook.log.store")
 

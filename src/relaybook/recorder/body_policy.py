@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from relaybook.apis import BY_KIND
-from relaybook.log.store.port import Body, BodyRef, Entry, body_size
+from relaybook.log.store.entry import Body, BodyRef, Entry, body_size
 from relaybook.recorder.fold import JournalExchange
 
 MAX_HELD_BYTES: Final = 256 << 10

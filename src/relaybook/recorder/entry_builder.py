@@ -24,7 +24,8 @@ from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
 from relaybook.log.record import Detail, MessageChain, Note, Record, Side, encode_chain, stored_id
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
-from relaybook.log.store.port import Body, BodyRef, Entry, Running
+from relaybook.log.store.entry import Body, BodyRef, Entry
+from relaybook.log.store.port import Running
 from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.prices import Prices
 from relaybook.tags import header_text, shortened, with_metadata

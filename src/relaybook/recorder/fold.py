@@ -21,7 +21,7 @@ from relaybook.journal.events import (
     decode_response_begin,
 )
 from relaybook.journal.frame import Frame, FrameKind
-from relaybook.log.store.port import Body, BodyRef
+from relaybook.log.store.entry import Body, BodyRef
 
 _MAX_CHUNKS: Final = 100_000
 

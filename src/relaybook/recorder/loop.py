@@ -19,8 +19,9 @@ from relaybook.journal.events import RefusalCounts
 from relaybook.journal.frame import Frame
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
+from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Writer
+from relaybook.log.store.port import Batch, ExchangeCheckpoint, Writer
 from relaybook.log.store.status import RunPosition
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard

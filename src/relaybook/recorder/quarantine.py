@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 from relaybook.system import disk
 
 _MAX_INTEGER: Final = (1 << 63) - 1

@@ -212,7 +212,8 @@ def days_left(data: DataDirectory, settings: Settings, free: int, oldest_us: int
     """
     from relaybook.log.store import open_store  # not at the top, because relays do not need this module
 
-    rate = open_store(data.store, settings).bytes_per_day(oldest_us)
+    files = open_store(data.store, settings).files
+    rate = None if files is None else files.bytes_per_day(oldest_us)
     return None if rate is None else free / rate
 
 

@@ -19,8 +19,9 @@ from typing import Any, Final
 from relaybook.journal.segment import JournalTooNew
 from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
+from relaybook.log.store.entry import BodyRef
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
-from relaybook.log.store.port import Batch, BodyRef, Store, Writer
+from relaybook.log.store.port import Batch, Store, Writer
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
@@ -105,7 +106,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         log.critical("later_version", extra={"reason": str(error)})
         return 2
     except StoreDamaged as error:
-        moved_to = store.set_aside()
+        moved_to = store.files.set_aside() if store.files is not None else None
         if moved_to is None:
             log.critical("store_deleted", extra={"reason": str(error)})
         else:
@@ -172,7 +173,7 @@ def _recorder(
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
     """Record the gaps of stores that were set aside, except for gaps that are already recorded."""
-    set_aside = store.list_set_aside()
+    set_aside = store.files.list_set_aside() if store.files is not None else []
     if not set_aside:
         return
     reader = store.open_reader()

@@ -23,7 +23,8 @@ from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.recorders import Numbering
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
-from relaybook.log.store.port import Batch, Entry, Reader, TextIndex, Writer
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.labels import SqliteLabels

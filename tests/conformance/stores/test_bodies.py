@@ -9,7 +9,7 @@ from tests.support.records import an_entry, new_record_id
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Detail
 from relaybook.log.request_view import RequestView
-from relaybook.log.store.port import Body
+from relaybook.log.store.entry import Body
 
 
 def body(store, entry, side):

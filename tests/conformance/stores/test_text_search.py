@@ -14,7 +14,7 @@ from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record
-from relaybook.log.store.port import Body, Entry
+from relaybook.log.store.entry import Body, Entry
 
 DAY_US = 86_400_000_000
 

@@ -10,7 +10,8 @@ from tests.support.records import an_entry, soon
 from relaybook import clock
 from relaybook.log.query.filters import SORT_FIELDS, Filter, SortField, Term, matches
 from relaybook.log.record import Record
-from relaybook.log.store.port import Entry, Page
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Page
 from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.search import top as sqlite_top
 

@@ -43,12 +43,10 @@ from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
+from relaybook.log.store.entry import Body, BodyRef, Entry, body_size
 from relaybook.log.store.port import (
     Batch,
-    Body,
-    BodyRef,
     Count,
-    Entry,
     ExchangeCheckpoint,
     FeedbackTotals,
     Link,
@@ -57,7 +55,6 @@ from relaybook.log.store.port import (
     Running,
     StoredRecord,
     ValueCount,
-    body_size,
     reject_unstorable,
 )
 from relaybook.log.store.status import RunPosition, StoreStatus

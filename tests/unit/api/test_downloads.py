@@ -10,8 +10,9 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook.log import request_view
 from relaybook.log.record import Detail, Side
+from relaybook.log.store.entry import Body
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body
+from relaybook.log.store.port import Batch
 
 XSS = b"<script>alert(1)</script>"
 

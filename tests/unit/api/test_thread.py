@@ -9,7 +9,8 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.record import encode_chain
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Batch
 
 
 def entry(number: int, messages: list[str], response: str, **fields: Any) -> Entry:

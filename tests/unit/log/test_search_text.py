@@ -13,7 +13,7 @@ from tests.support.records import an_entry
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Detail
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 
 
 def entry(

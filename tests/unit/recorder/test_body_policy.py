@@ -5,7 +5,7 @@ import hashlib
 from tests.support.frames import Script
 from tests.support.memory_store import MemoryStore
 
-from relaybook.log.store.port import BodyRef, Entry, body_size
+from relaybook.log.store.entry import BodyRef, Entry, body_size
 from relaybook.recorder.body_policy import (
     MAX_HELD_BYTES,
     MAX_TOTAL_HELD_BYTES,

@@ -8,7 +8,7 @@ import pytest
 from tests.support.frames import Script
 
 from relaybook.log.record import Record, decode_chain, stored_id
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.prices import Prices

@@ -7,7 +7,7 @@ from tests.support.frames import opened
 from tests.support.records import a_record
 
 from relaybook import clock
-from relaybook.log.store.port import Body
+from relaybook.log.store.entry import Body
 from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.metrics import Metrics, WrittenMetrics, read_metrics
 

@@ -13,7 +13,7 @@ from relaybook.log.formats.conversation import Output
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.prices import Prices

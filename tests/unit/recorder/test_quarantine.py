@@ -7,7 +7,7 @@ import pytest
 from tests.support.records import an_entry
 
 from relaybook.log.record import Detail, Record
-from relaybook.log.store.port import Body, Entry
+from relaybook.log.store.entry import Body, Entry
 from relaybook.recorder.quarantine import Quarantine, decode_quarantined
 
 

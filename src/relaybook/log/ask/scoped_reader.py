@@ -21,8 +21,9 @@ from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import RequestTimes
 from relaybook.log.saved_filters import SavedFilter, filter_of
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Count, Entry, FeedbackTotals, Link, Page, Reader, Running, StoredRecord, ValueCount
+from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Reader, Running, StoredRecord, ValueCount
 from relaybook.log.store.status import StoreStatus
 from relaybook.tags import NamespacePatterns
 

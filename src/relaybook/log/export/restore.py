@@ -14,8 +14,9 @@ from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record, encode_chain
 from relaybook.log.request_view import RequestView
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable
+from relaybook.log.store.port import Batch, reject_unstorable
 
 #: 9000-01-01T00:00:00Z in microseconds. Later times are rejected, because a time computed from them, such as the end of
 #: a retention period, could be after the year 9999 and could not be formatted.

@@ -8,7 +8,6 @@ Implementations differ only in where they keep data. One conformance suite tests
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
@@ -21,50 +20,14 @@ from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.retention import Cutoffs, RequestTimes
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
+from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import BatchRejected
+from relaybook.log.store.file_store import FileStore
 from relaybook.log.store.status import RunPosition, StoreStatus
 
 #: ``process`` means that a commit survives the crash of a process. ``power`` means that a commit also survives a power
 #: failure.
 Durability = Literal["process", "power"]
-
-
-class BodyRef(msgspec.Struct, frozen=True, array_like=True):
-    """A reference to body bytes in a store. Only the store that created ``location`` can interpret it."""
-
-    location: tuple[int, ...]
-    #: The number of transferred bytes.
-    size: int
-
-
-class Body(msgspec.Struct, array_like=True):
-    """The bytes of one body as transferred.
-
-    The bytes behind ``refs`` were written earlier with ``Writer.write_body``. The bytes in ``rest`` follow them.
-    """
-
-    refs: list[BodyRef] = []
-    rest: list[bytes] = []
-
-
-class Entry(msgspec.Struct, kw_only=True):
-    """A finished request to be stored.
-
-    The store assigns ``record.seq``. The store also adds feedback that arrived before the request was recorded.
-
-    A body is `None` if the body must not be stored. ``record.body_state`` also says whether the bodies are stored.
-    ``detail`` is `None` if it is not stored, for example because the content of the request has expired.
-    """
-
-    record: Record
-    detail: Detail | None
-    request: Body | None
-    response: Body | None
-    #: The encoded message chain, which identifies the requests that this request continues. The store does not decode
-    #: the message chain.
-    chain: bytes | None = None
-    #: The search text; see ``search_text``. `None` if it must be read from the bodies.
-    text: str | None = None
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
@@ -431,17 +394,6 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-def body_size(body: Body | None) -> int | None:
-    """Return the size of a body in bytes, as transferred.
-
-    `None` if the body is not stored.
-    """
-    if body is None:
-        return None
-    in_store = sum(ref.size for ref in body.refs) if body.refs else 0
-    return in_store + sum(map(len, body.rest))
-
-
 def reject_unstorable(batch: Batch) -> None:
     """Raise BatchRejected if the batch has text that is not UTF-8 or integers over 64 bits.
 
@@ -455,18 +407,6 @@ def reject_unstorable(batch: Batch) -> None:
         raise BatchRejected(f"A value cannot be stored: {error}.") from error
     if too_large:
         raise BatchRejected(f"{too_large[0]} does not fit in 64 bits.")
-
-
-class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of a backup.
-
-    ``records`` is the number of requests. ``total_bytes`` is the number of body bytes. ``copied_bytes`` is the number
-    of body bytes that this backup copied. The other body bytes were already in the directory of the backup.
-    """
-
-    records: int
-    copied_bytes: int
-    total_bytes: int
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -499,34 +439,14 @@ class TextIndex(Protocol):
     def close(self) -> None: ...
 
 
-class SetAside(Protocol):
-    """A store that was set aside because it is damaged."""
-
-    @property
-    def location(self) -> str:
-        """The store's location, for messages."""
-
-    def gap(self) -> Gap:
-        """Return the gap in the log from the store's first request to the time at which the store was set aside.
-
-        If the store cannot be read, the gap starts and ends at this time, and its ``count`` is 0.
-        """
-
-    def entries(self) -> Iterator[Entry | None]:
-        """Yield the readable requests, oldest first, and `None` for each request that cannot be read.
-
-        Details and bodies that cannot be read are omitted. Raises StoreDamaged if nothing can be read.
-        """
-
-    def mark_salvaged(self) -> str:
-        """Rename the store, so that it is not listed again. Returns the new location."""
-
-
 class Store(Protocol):
     """A store. Its parts, such as the writer and readers, can be opened in different processes.
 
-    Files are opened or created only when a part is opened.
+    Files are opened or created only when a part is opened. ``files`` does what only a store in files can do. It is
+    `None` for a database.
     """
+
+    files: FileStore | None
 
     def check(self) -> None:
         """Check the settings, before a server starts.
@@ -563,21 +483,6 @@ class Store(Protocol):
     def open_feedback(self) -> FeedbackLog:
         """Open the interface for adding feedback while a writer may be running."""
 
-    def bytes_per_day(self, oldest_us: int | None) -> float | None:
-        """Return the number of body bytes written per day in the last week, without reading the database.
-
-        ``oldest_us`` is the start time of the oldest request. It shows how old the log is. If it is `None`, the date of
-        the oldest body is used for this purpose.
-        Returns `None` if at most 1 MiB was written, or if the log is too young for an estimate.
-        """
-
-    def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
-        """Copy the store to a directory while the store may be in use.
-
-        A later backup to the same directory copies only new bodies. ``on_progress`` is called with the number of body
-        bytes copied so far and the total. Raises StoreUnavailable and StoreTooNew.
-        """
-
     def forget_server(self, server: str) -> None:
         """Forget a server whose data directory is lost, so that deletions no longer wait for its journal.
 
@@ -591,18 +496,3 @@ class Store(Protocol):
         ``on_progress`` is called with the number of records checked so far and the total. Raises StoreUnavailable and
         StoreDamaged.
         """
-
-    def damage(self) -> str | None:
-        """Return a problem with the structure of the store, or `None` if there is no problem. Bodies are not read.
-
-        Raises StoreUnavailable and StoreDamaged.
-        """
-
-    def set_aside(self) -> str | None:
-        """Set the damaged store aside, so that an empty store can replace it. Returns the new location.
-
-        Returns `None` if there is no store. Raises OSError.
-        """
-
-    def list_set_aside(self) -> list[SetAside]:
-        """Return the stores that were set aside and not salvaged, oldest first."""

@@ -18,8 +18,9 @@ from typing import Final
 import msgspec
 
 from relaybook import clock
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreUnavailable
-from relaybook.log.store.port import Batch, Entry, Reader, Writer
+from relaybook.log.store.port import Batch, Reader, Writer
 from relaybook.recorder.passes.text import TextPass
 from relaybook.system import disk
 

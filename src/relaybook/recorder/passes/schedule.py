@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
-from relaybook.log.store.port import Entry, Writer
+from relaybook.log.store.port import Writer
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.passes.imports import ImportPass
 from relaybook.recorder.passes.retain import RetainPass

@@ -11,8 +11,9 @@ from typing import Final, Protocol
 
 from relaybook import clock
 from relaybook.log.search_text import text_of
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.port import Entry, TextIndex
+from relaybook.log.store.port import TextIndex
 
 log = logging.getLogger("relaybook.recorder")
 

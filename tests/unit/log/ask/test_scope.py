@@ -30,8 +30,9 @@ from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.record import Feedback, Record
 from relaybook.log.saved_filters import SavedFilter
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Batch, Entry, Running
+from relaybook.log.store.port import Batch, Running
 
 NAMESPACES = ("prod", "staging", "team-a", "team-b", "te", "canary")
 FILTERS: tuple[tuple[tuple[str, str], ...], ...] = (

@@ -14,8 +14,9 @@ from relaybook.log.export import parquet
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import FIELDS, Detail, Feedback, Note
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.port import Batch
 
 
 def exported(*entries: Entry, bodies: bool = False, store: MemoryStore | None = None) -> pq.ParquetFile:

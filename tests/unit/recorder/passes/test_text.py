@@ -12,8 +12,8 @@ from relaybook import clock
 from relaybook.log import search_text
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.record import Record
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import StoreDamaged, StoreFull
-from relaybook.log.store.port import Body, Entry
 from relaybook.recorder.passes import text as text_pass
 from relaybook.recorder.passes.text import TextPass
 

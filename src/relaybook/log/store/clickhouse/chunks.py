@@ -14,8 +14,8 @@ from relaybook.log.store.clickhouse.recorders import Membership
 from relaybook.log.store.clickhouse.rows import chunks_of
 from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS
 from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.entry import Body, BodyRef, Entry, body_size
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
-from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 
 
 class Chunks:

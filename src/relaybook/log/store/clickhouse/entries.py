@@ -8,8 +8,9 @@ from relaybook.log.record import Detail, Record, Side
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, record_of
+from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Body, Entry, StoredRecord
+from relaybook.log.store.port import StoredRecord
 
 #: Maximum size of the chunks in which a body is returned.
 CHUNK: Final = 1 << 20

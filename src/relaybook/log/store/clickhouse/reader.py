@@ -32,7 +32,8 @@ from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
 from relaybook.log.store.clickhouse.schema import LINKED, NAMESPACE_SUMS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.stats import stats
-from relaybook.log.store.port import Count, Entry, FeedbackTotals, Link, Page, Running, StoredRecord, ValueCount
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Running, StoredRecord, ValueCount
 from relaybook.log.store.status import StoreStatus
 from relaybook.settings.store_url import DatabaseAddress
 

@@ -15,7 +15,8 @@ from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.store.clickhouse.connection import Database, quoted
 from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, REQUEST_COLUMNS
 from relaybook.log.store.clickhouse.state import State
-from relaybook.log.store.port import Entry, Retained
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Retained
 from relaybook.tags import by_precedence
 
 #: The columns that a removed request keeps, for charts.

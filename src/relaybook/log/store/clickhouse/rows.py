@@ -10,7 +10,7 @@ from relaybook.log.record import NOTE_FIELDS, Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
 from relaybook.log.store.clickhouse.filter_sql import spaced_words
 from relaybook.log.store.clickhouse.schema import LISTED, RECORD_COLUMNS
-from relaybook.log.store.port import Body, Entry, body_size
+from relaybook.log.store.entry import Body, Entry, body_size
 from relaybook.log.store.status import RunPosition
 
 #: The fields of a record that can change: the writer assigns ``seq``, and the other fields change when the content

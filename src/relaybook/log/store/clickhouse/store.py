@@ -26,8 +26,9 @@ from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_t
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable, until_writable
+from relaybook.log.store.file_store import FileStore
 from relaybook.log.store.files import DATABASE, LOCK, RECORDER
-from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
+from relaybook.log.store.port import Batch, Durability, Reader, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 from relaybook.system import disk
 
@@ -41,6 +42,7 @@ class ClickHouseStore:
     """
 
     def __init__(self, directory: Path, address: DatabaseAddress) -> None:
+        self.files: FileStore | None = None
         self._directory = directory
         self._address = address
 
@@ -147,10 +149,6 @@ class ClickHouseStore:
     def open_feedback(self) -> FeedbackLog:
         return ClickHouseFeedbackLog(self._address)
 
-    def bytes_per_day(self, oldest_us: int | None) -> float | None:
-        """Return `None`, because the log takes no disk space of this server."""
-        return None
-
     def forget_server(self, server: str) -> None:
         """Mark a lost server's recorders as ended, so that no deletion waits for their journals.
 
@@ -172,12 +170,6 @@ class ClickHouseStore:
         finally:
             writer.close()
 
-    def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
-        raise StoreUnavailable(
-            "The log is in ClickHouse. Back up the database with a statement of ClickHouse: BACKUP DATABASE "
-            f"{self._address.database} TO …"
-        )
-
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
         """Let ClickHouse read all parts of the tables and verify their checksums."""
         database = Database(self._address)
@@ -196,15 +188,3 @@ class ClickHouseStore:
             return Verification(records=records, damaged=damaged, problems=problems)
         finally:
             database.close()
-
-    def damage(self) -> str | None:
-        """Return `None`, because ClickHouse checks the structure of its tables."""
-        return None
-
-    def set_aside(self) -> str | None:
-        """Return `None`, because a database is never set aside."""
-        return None
-
-    def list_set_aside(self) -> list[SetAside]:
-        """Return no stores, because a database is never set aside."""
-        return []

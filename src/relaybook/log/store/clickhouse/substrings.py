@@ -11,8 +11,8 @@ from relaybook.log.search_text import text_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.entries import read_entries
 from relaybook.log.store.clickhouse.filter_sql import condition
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Entry
 
 #: Number of requests that one query reads.
 _FEW: Final = 100

@@ -30,8 +30,9 @@ from relaybook.log.store.clickhouse.retention import RetentionPass
 from relaybook.log.store.clickhouse.rows import decode_position, row_of
 from relaybook.log.store.clickhouse.schema import MAX_SENT_US, REQUEST_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import BatchRejected, StoreBusy, StoreUnavailable
-from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Retained, reject_unstorable
+from relaybook.log.store.port import Batch, ExchangeCheckpoint, Retained, reject_unstorable
 from relaybook.log.store.status import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 

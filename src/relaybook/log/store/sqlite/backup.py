@@ -30,8 +30,8 @@ from typing import Final
 import apsw
 
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.file_store import Backup
 from relaybook.log.store.files import BODIES, DATABASE
-from relaybook.log.store.port import Backup
 from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated

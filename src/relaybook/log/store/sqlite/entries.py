@@ -13,7 +13,7 @@ import apsw
 import zstandard
 
 from relaybook.log.record import Record
-from relaybook.log.store.port import Entry
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.sqlite.feedback import FeedbackTables
 from relaybook.log.store.sqlite.index import counters
 from relaybook.log.store.sqlite.index.foreign_ids import hashes_of

@@ -15,18 +15,9 @@ from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
+from relaybook.log.store.entry import Entry, body_size
 from relaybook.log.store.files import BODIES, DATABASE
-from relaybook.log.store.port import (
-    Count,
-    Entry,
-    FeedbackTotals,
-    Link,
-    Page,
-    Running,
-    StoredRecord,
-    ValueCount,
-    body_size,
-)
+from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Running, StoredRecord, ValueCount
 from relaybook.log.store.sqlite.feedback import feedback_totals
 from relaybook.log.store.sqlite.index.foreign_ids import find
 from relaybook.log.store.sqlite.index.text_index import FILE, indexed_to

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import apsw
 
 from relaybook.ids import parse_id
-from relaybook.log.store.port import Batch, Entry, ExchangeCheckpoint
+from relaybook.log.store.entry import Entry
+from relaybook.log.store.port import Batch, ExchangeCheckpoint
 from relaybook.log.store.status import RunPosition
 
 _SET_POSITION = "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"

@@ -13,9 +13,9 @@ import msgspec
 
 from relaybook import clock
 from relaybook.log.record import Gap
+from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import StoreDamaged
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.reader import SqliteReader
 

@@ -15,18 +15,20 @@ from relaybook.log.namespaces import Labels
 from relaybook.log.retention import DAY_US
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
+from relaybook.log.store.file_store import Backup, FileStore, SetAside
 from relaybook.log.store.files import BODIES, DATABASE, RECORDER
-from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
+from relaybook.log.store.port import Durability, Reader, TextIndex, Verification, Writer
 
 _DAYS: Final = 7
 _MIN_BYTES: Final = 1 << 20
 
 
 class SqliteStore:
-    """The store in a directory. Implements ``Store``."""
+    """The store in a directory. Implements ``Store`` and ``FileStore``."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self.files: FileStore | None = self
 
     def check(self) -> None:
         self._reject_shared()

@@ -14,9 +14,10 @@ from typing import Final
 import apsw
 
 from relaybook.log.retention import Cutoffs
+from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
-from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained
+from relaybook.log.store.port import Batch, Durability, ExchangeCheckpoint, Retained
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated

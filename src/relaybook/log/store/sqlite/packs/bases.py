@@ -20,7 +20,7 @@ from typing import Final
 import apsw
 import zstandard
 
-from relaybook.log.store.port import BodyRef
+from relaybook.log.store.entry import BodyRef
 from relaybook.log.store.sqlite.packs.bodies import Frame
 
 #: Limits of a chain (a frame, its base, the base of the base, and so on): the number of bases, and the total size of

@@ -13,7 +13,7 @@ import msgspec
 import zstandard
 
 from relaybook.log.record import Detail
-from relaybook.log.store.port import Body, BodyRef, Entry
+from relaybook.log.store.entry import Body, BodyRef, Entry
 
 #: Maximum number of bytes of a body in the shared frame. If more bytes remain to be stored when the request is
 #: finished, they are stored in separate frames.

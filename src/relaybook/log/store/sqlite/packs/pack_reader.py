@@ -19,9 +19,10 @@ import apsw
 import msgspec
 
 from relaybook.log.record import Record, Side
+from relaybook.log.store.entry import Body, BodyRef, Entry
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged
 from relaybook.log.store.files import BODIES
-from relaybook.log.store.port import Body, BodyRef, Entry, StoredRecord
+from relaybook.log.store.port import StoredRecord
 from relaybook.log.store.sqlite.packs.bases import bases_of
 from relaybook.log.store.sqlite.packs.bodies import (
     BodyLocation,

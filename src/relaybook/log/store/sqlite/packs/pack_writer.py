@@ -19,8 +19,8 @@ from typing import Final
 import zstandard
 
 from relaybook import clock
+from relaybook.log.store.entry import BodyRef
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
-from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.system import disk
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import apsw
 
+from relaybook.log.store.entry import BodyRef
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.entries import ADD_PACK_RECORDS
 from relaybook.log.store.sqlite.packs.bases import Bases
 from relaybook.log.store.sqlite.packs.bodies import (
