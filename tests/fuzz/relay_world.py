@@ -9,9 +9,9 @@ from tests.fuzz.strict_http import Reading, read_requests
 
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalUnavailable
+from relaybook.relay.client_connection import ClientConnection
 from relaybook.relay.connection import Connection
 from relaybook.relay.context import RelayContext
-from relaybook.relay.downstream import ClientConnection
 from relaybook.relay.exchange import Exchange, RequestState, ResponseState
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES

@@ -139,13 +139,12 @@ class ServerLog:
             raise self._not_a_dashboard()
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
-        """See ``LogSource``."""
         page = self._get_required("/api/requests", [*terms, ("limit", str(limit))])
         rows: list[Row] = [*page.get("running", ()), *page["data"]]
         return rows[::-1], page["complete"]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
-        """See ``LogSource``. The stream is opened before the list is read, so that no request is missed."""
+        """Open the stream before reading the list, so that no request is missed."""
         printed = Recent()
         last_id: str | None = None
         while True:
@@ -159,12 +158,10 @@ class ServerLog:
             time.sleep(_RETRY_SECONDS)
 
     def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
-        """See ``LogSource``."""
         page = self._get_required("/api/requests", [*terms, ("sort", field), ("limit", str(limit))])
         return page["data"], page["complete"]
 
     def find(self, text: str) -> dict[str, Any] | None:
-        """See ``LogSource``."""
         try:
             detail: dict[str, Any] = self._get_required(f"/api/requests/{quote(text, safe='')}", [])
         except _NotFound:
@@ -172,27 +169,22 @@ class ServerLog:
         return detail
 
     def values(self, field: str) -> list[str]:
-        """See ``LogSource``."""
         return [
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]
         ]
 
     def is_indexed(self) -> bool:
-        """See ``LogSource``."""
         status = self._get_required("/api/status", [])
         return bool(status["indexed_to"] >= status["last_seq"])
 
     def lag_seconds(self) -> float:
-        """See ``LogSource``."""
         return float(self._get_required("/api/status", [])["journal"]["lag_seconds"] or 0)
 
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
-        """See ``LogSource``."""
         count = self._get_required("/api/count", terms)
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``."""
         try:
             counted = self._read("/api/count", [*terms, ("exact", "true")], _DELETE_SECONDS, "GET")
         except NoServer as error:
@@ -202,11 +194,9 @@ class ServerLog:
         return int(counted["requests"])
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
-        """See ``LogSource``."""
         return self._delete([*terms, ("confirm", str(count))])
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        """See ``LogSource``."""
         while True:
             deletion: dict[str, Any] = self._get_required(f"/api/deletions/{quote(deletion_id, safe='')}", [])
             yield deletion
@@ -215,7 +205,6 @@ class ServerLog:
             time.sleep(_POLL_SECONDS)
 
     def pending_text(self, deletion_id: str) -> str:
-        """See ``LogSource``."""
         return (
             "The requests are gone from the log. Their bytes are being erased from the disk, usually within ten "
             f"minutes. To follow the deletion, see {self._base}/api/deletions/{deletion_id}"
@@ -229,7 +218,6 @@ class ServerLog:
         return deletion
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
-        """See ``LogSource``."""
         try:
             response = self._open("/api/export", [*terms, *options], "*/*", _EXPORT_SILENCE_SECONDS, None)
         except NoServer as error:

@@ -79,7 +79,6 @@ class StoreLog:
         return self._ask(lambda asker: asker.status().records)
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
-        """See ``LogSource``."""
         filter_ = _filter_of(terms)
         page = self._ask(lambda asker: asker.page(filter_, limit))
         running = [] if page.running is UNSET else map(self._marked, page.running)
@@ -87,7 +86,6 @@ class StoreLog:
         return rows[::-1], page.complete
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
-        """See ``LogSource``."""
         filter_ = _filter_of(terms)
         seq = self._ask(lambda asker: asker.indexed_to(filter_))
         # Records that are written or indexed between the two reads have a higher ``seq``. The loop yields them.
@@ -106,13 +104,11 @@ class StoreLog:
                 time.sleep(_POLL_SECONDS)
 
     def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
-        """See ``LogSource``."""
         filter_ = _filter_of(terms)
         page = self._ask(lambda asker: asker.top(filter_, field, limit))
         return [*page.data], page.complete
 
     def find(self, text: str) -> dict[str, Any] | None:
-        """See ``LogSource``."""
         try:
             body = self._ask(lambda asker: msgspec.json.encode(asker.detail(text)))
         except AskError:  # no request has this id
@@ -120,27 +116,23 @@ class StoreLog:
         return self._marked(msgspec.json.decode(body))
 
     def values(self, field: str) -> list[str]:
-        """See ``LogSource``."""
         listed = self._ask(lambda asker: asker.values(field, "", MAX_LIMIT))
         return [each.value for each in listed.data]
 
     def is_indexed(self) -> bool:
-        """See ``LogSource``."""
         status = self._ask(lambda asker: asker.status())
         return status.indexed_to >= status.last_seq
 
     def lag_seconds(self) -> float:
-        """See ``LogSource``. The age is unknown, because only the dashboard reads the journal."""
+        """Return 0, because only the dashboard reads the journal."""
         return 0.0
 
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
-        """See ``LogSource``."""
         filter_ = _filter_of(terms)
         count = self._ask(lambda asker: asker.count(filter_))
         return count.requests if count.complete else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``."""
         filter_ = _filter_of(terms)
         count = self._ask(lambda asker: asker.count_exactly(filter_))
         if not count.complete:
@@ -148,7 +140,6 @@ class StoreLog:
         return count.requests
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
-        """See ``LogSource``."""
         try:
             deletion = self._ask(lambda asker: asker.delete(_filter_of(terms), count, "command line"))
         except AskError as error:
@@ -159,18 +150,15 @@ class StoreLog:
         return row
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        """See ``LogSource``."""
         return follow(self._store, self._reader, deletion_id, waits=waits)
 
     def pending_text(self, deletion_id: str) -> str:
-        """See ``LogSource``."""
         return (
             f"The requests are gone from the log. Some of their bytes are still in the journal in {self.name}. The "
             "server erases these bytes, usually within ten minutes. If no server is running, start relaybook serve."
         )
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
-        """See ``LogSource``."""
         try:
             query = parse_export_query(dict(options), parse_filter(terms, clock.wall_us(), PARAMETERS))
             export = self._ask(lambda asker: asker.export(query))

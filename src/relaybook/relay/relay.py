@@ -14,9 +14,9 @@ from relaybook.errors import RelayError
 from relaybook.journal.events import RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
+from relaybook.relay.client_connection import ClientConnection
 from relaybook.relay.context import RelayContext
 from relaybook.relay.dial import dial
-from relaybook.relay.downstream import ClientConnection
 from relaybook.relay.exchange import Exchange, RequestState, ResponseState
 from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool

@@ -147,7 +147,7 @@ class Child:
         """
         if self._process is None or self._process.poll() is not None:
             return []
-        return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
+        return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_stop_requested=False)]
 
 
 class Predecessor:
@@ -166,9 +166,9 @@ class Predecessor:
 
         A relay first serves its current connections. Other children end at once.
         """
-        if self._running.is_told:
+        if self._running.is_stop_requested:
             return
-        self._running.is_told = True
+        self._running.is_stop_requested = True
         match self.role:
             case "relay":
                 self.signal(signal.SIGHUP)

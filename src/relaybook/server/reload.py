@@ -37,14 +37,14 @@ class ReloadRefused(Exception):
 class RunningChild(msgspec.Struct):
     """A child that is handed over to the new program.
 
-    ``channel`` is the supervisor's end of the child's standard input. ``is_told`` says whether the child was told to
-    finish.
+    ``channel`` is the supervisor's end of the child's standard input. ``is_stop_requested`` says whether the
+    child was told to finish.
     """
 
     role: str
     pid: int
     channel: int
-    is_told: bool
+    is_stop_requested: bool
 
 
 class HandedOver(msgspec.Struct):

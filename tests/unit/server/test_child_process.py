@@ -49,7 +49,7 @@ def test_the_recorder_of_the_program_before_a_reload_stops_at_once(tmp_path: Pat
     theirs.close()
     assert ours.recv(1) == b"."
     process.send_signal(signal.SIGSTOP)
-    predecessor = Predecessor(RunningChild("recorder", process.pid, ours.detach(), is_told=False))
+    predecessor = Predecessor(RunningChild("recorder", process.pid, ours.detach(), is_stop_requested=False))
     predecessor.finish()
     assert predecessor.to_hand_over() != []
     process.send_signal(signal.SIGCONT)

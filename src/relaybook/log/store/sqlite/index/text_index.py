@@ -25,7 +25,7 @@ from relaybook.system import disk
 
 FILE: Final = "text.sqlite"
 _TABLES: Final = (
-    f"CREATE VIRTUAL TABLE {{0}}.{WORDS} USING fts5(said, content='', contentless_delete=1, "
+    f"CREATE VIRTUAL TABLE {{0}}.{WORDS} USING fts5(text, content='', contentless_delete=1, "
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
@@ -83,7 +83,7 @@ class SqliteTextIndex:
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         with self._rebuilding(), self._open() as connection:
             rows = ((seq, indexed(text)) for seq, text in texts)
-            connection.executemany(f"INSERT INTO {WORDS}(rowid, said) VALUES (?, ?)", rows)  # noqa: S608
+            connection.executemany(f"INSERT INTO {WORDS}(rowid, text) VALUES (?, ?)", rows)  # noqa: S608
             connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
         self._indexed_to = up_to
 

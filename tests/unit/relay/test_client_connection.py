@@ -13,7 +13,7 @@ import pytest
 from tests.support.needs import PREFIX
 from tests.support.server import wait_until
 
-from relaybook.relay.downstream import ClientConnection
+from relaybook.relay.client_connection import ClientConnection
 from relaybook.relay.exchange import RequestState
 from relaybook.relay.framing import LengthBody
 from relaybook.settings.definitions import Settings
