@@ -196,8 +196,9 @@ def test_sources_of_a_request_and_pending_feedback_are_limited(store: Store, mon
         store.feedback.add_feedback(entry.record.id, given("another"))
     assert store.feedback.add_feedback(entry.record.id, given("source 7", score=7.0))
     assert MAX_PENDING > 3
-    for module in ("memory.store", "sqlite.feedback", "clickhouse.feedback"):
-        monkeypatch.setattr(f"relaybook.log.store.{module}.MAX_PENDING", 3)
+    stores = "relaybook.log.store"
+    for module in ("tests.support.memory_store.store", f"{stores}.sqlite.feedback", f"{stores}.clickhouse.feedback"):
+        monkeypatch.setattr(f"{module}.MAX_PENDING", 3)
     for number in range(3):
         assert not store.feedback.add_feedback(f"client-{number}", given())
     with pytest.raises(TooMuchFeedback, match="pending"):
