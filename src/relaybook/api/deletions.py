@@ -43,11 +43,11 @@ async def delete_requests(request: Request) -> Response:
     The deletion is carried out in the background and continues after a restart. See `GET /api/deletions/{id}`.
     """
     values, rest = arguments.take(arguments.pairs_of(request), "confirm")
-    confirm = _parse_count(values.get("confirm"))
     filter_ = arguments.filter_of(rest, "confirm")
     if not filter_.terms:
         message = "A filter is required, so that nothing is deleted by mistake. To delete all requests, send"
         raise ApiError("bad_parameter", f"{message} from=1970-01-01T00:00:00Z.")
+    confirm = _parse_count(values.get("confirm"))
     by = _address_of(request)
     return _accepted(await async_asker_of(request).run(lambda asker: asker.delete(filter_, confirm, by)))
 

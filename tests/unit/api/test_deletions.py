@@ -106,7 +106,7 @@ def test_nothing_is_counted_for_a_deletion_that_confirms_nothing() -> None:
     assert "GET /api/count?exact=true" in error["message"]
 
 
-@pytest.mark.parametrize("query", ["confirm=1", "q=&confirm=1"])
+@pytest.mark.parametrize("query", ["confirm=1", "q=&confirm=1", ""])
 def test_a_deletion_without_a_filter_is_rejected(query: str) -> None:
     store = log_of(record_of(1))
     response = client_of(store).request("DELETE", f"/api/requests?{query}")

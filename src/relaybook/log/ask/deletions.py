@@ -77,9 +77,9 @@ def delete(reader: Reader, deletions: Deletions, filter_: Filter, confirm: int, 
             "contains=.",
         )
     if count.requests != confirm:
-        message = f"confirm is {confirm}, but {count.requests} requests match. To delete them, send confirm="
-        message += f"{count.requests}."
-        raise AskError("wrong_count", message, "confirm", requests=count.requests)
+        found = count.requests
+        message = f"confirm is {confirm}, but {found} requests match. To delete them, send confirm={found}."
+        raise AskError("wrong_count", message, "confirm", requests=found)
     return _requested(deletions, filter_, count.requests, by, running)
 
 
