@@ -23,7 +23,7 @@ _CONFIRM = openapi.parameter(
     "The number of finished requests that match the filter, from `GET /api/count?exact=true`. If the number is wrong, "
     "nothing is deleted, and `requests` in the error is the correct number.",
     {"type": "integer", "minimum": 0},
-)
+) | {"required": True}
 _REQUEST_ID = openapi.parameter("id", "Relaybook's id of the request.", place="path")
 _DELETION_ID = openapi.parameter("id", "The id of the deletion.", place="path")
 
@@ -35,8 +35,9 @@ async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
     At least one filter parameter is required. `from=1970-01-01T00:00:00Z` matches all requests. If new requests are
-    being logged, set `to` (the end of the time range), so that the number of matching requests does not change. If the
-    filter contains words, the deletion includes matching requests that are not in the full-text index yet.
+    being logged, set `to` (the end of the time range). The number of matching requests can then still grow while
+    requests that started before `to` are running. If the filter contains words, the deletion includes matching requests
+    that are not in the full-text index yet.
 
     Running requests are not deleted. `running` in the response is the number of running requests that match.
 

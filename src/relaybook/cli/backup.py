@@ -9,6 +9,7 @@ from pathlib import Path
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
+from relaybook.cli.store_log import StoreLog
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.server.data_directory import DataDirectory
@@ -31,6 +32,8 @@ def backup(configuration: Configuration, target: Path) -> int:
             "The log is in ClickHouse. Back up the database with a statement of ClickHouse: BACKUP DATABASE "
             f"{parse_store_url(configuration.settings.store).database} TO …"
         )
+    if not StoreLog.exists(source.path):
+        raise CommandFailed(StoreLog.missing(source.path))
     try:
         if not copy.store.exists() and _has_files(copy.path):
             raise BadArgument(

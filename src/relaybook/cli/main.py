@@ -277,7 +277,7 @@ def backup(
     ],
     **flags: Any,
 ) -> int:
-    """Copy the log to a directory. The server may keep running. relaybook serve --data DIRECTORY serves the copy."""
+    """Copy the log to a directory. The server may keep running. relaybook tail --data DIRECTORY reads the copy."""
     from relaybook.cli.backup import backup
 
     return backup(_resolve(flags), directory)
