@@ -12,8 +12,7 @@ from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.log.ask.asker import Asker
-from relaybook.log.export.export import FILE_FORMATS
-from relaybook.log.export.parameters import PARAMETERS, parse_export_query
+from relaybook.log.export.export import FILE_FORMATS, PARAMETERS, parse_export_query
 
 routes = Routes("log")
 

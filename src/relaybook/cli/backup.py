@@ -32,9 +32,9 @@ def backup(configuration: Configuration, target: Path) -> int:
             "The log is in ClickHouse. Back up the database with a statement of ClickHouse: BACKUP DATABASE "
             f"{parse_store_url(configuration.settings.store).database} TO …"
         )
-    if not StoreLog.exists(source.path):
-        raise CommandFailed(StoreLog.missing(source.path))
     try:
+        if not StoreLog.exists(source.path):
+            raise CommandFailed(StoreLog.missing(source.path))
         if not copy.store.exists() and _has_files(copy.path):
             raise BadArgument(
                 f"{target} has other files. Choose a new or empty directory, or the directory of an earlier backup."

@@ -15,8 +15,7 @@ from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged
 from relaybook.cli.store_deletion import follow
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
-from relaybook.log.export.export import Export
-from relaybook.log.export.parameters import PARAMETERS, parse_export_query
+from relaybook.log.export.export import PARAMETERS, Export, parse_export_query
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.row import to_json

@@ -35,7 +35,7 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class ResponseBegin(msgspec.Struct, array_like=True):
-    """The payload of an RESPONSE_BEGIN frame: the head of a response.
+    """The payload of a RESPONSE_BEGIN frame: the head of a response.
 
     If ``made`` is true, the relay itself made the response. Otherwise, the response is from the upstream.
     """

@@ -57,8 +57,8 @@ class Changes(NamedTuple):
 class Asker:
     """Answers questions. Requests out of scope do not exist: no answer contains them, and nothing changes them.
 
-    ``deadline_ns`` is the time on the monotonic clock at which each answer must be there. Methods raise AskError,
-    BadFilter, DeadlinePassed and StoreUnavailable.
+    ``deadline_ns`` is the time on the monotonic clock at which an answer must be there. Exact counts, deletions and
+    exports have limits of their own. Methods raise AskError, BadFilter, DeadlinePassed and StoreUnavailable.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ bodies of a request expire during the export, the request is exported like any o
 does not depend on the number of requests.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
+from relaybook.log.query.parameters import parse_flag
 from relaybook.log.record import Record, Side
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import DeadlinePassed
@@ -115,6 +116,23 @@ def file_format_of(name: str) -> FileFormat:
     if name not in FILE_FORMATS:
         raise BadFilter("format", f"format is {name[:80]!r}: expected one of {', '.join(FILE_FORMATS)}.")
     return FILE_FORMATS[name]
+
+
+#: The parameters of an export besides those of the filter.
+PARAMETERS: Final = ("format", "bodies", "end")
+
+
+def parse_export_query(values: Mapping[str, str], filter_: Filter) -> ExportQuery:
+    """Return the export query for a filter and the values of PARAMETERS. Raises BadFilter if a value is invalid."""
+    if "format" not in values:
+        raise BadFilter("format", f"format is missing: expected one of {', '.join(FILE_FORMATS)}.")
+    file_format = file_format_of(values["format"])
+    return ExportQuery(
+        file_format=file_format,
+        filter_=filter_,
+        bodies=parse_flag("bodies", values.get("bodies"), default=False),
+        end=file_format.is_text and parse_flag("end", values.get("end"), default=file_format.name == "jsonl"),
+    )
 
 
 class Export:

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.api import live
+from relaybook.api.broadcaster import Broadcaster
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
@@ -400,6 +402,7 @@ def test_nothing_outside_the_scope_can_be_changed(method: str, path: str, body: 
 def test_live_rows_are_only_those_in_scope(query: str) -> None:
     store = canary_log()
     app = app_of(store, scope=Scope.of(["prod"]), poll_seconds=0.005, ping_seconds=0.01)
+    app.state.broadcaster = Broadcaster(partial(Asker, store), poll_seconds=0.005)  # it reads the whole log for all
 
     async def read() -> bytes:
         scope = scope_of("GET", f"/api/live?{query}", [("Last-Event-ID", "0")]) | {"app": app}
