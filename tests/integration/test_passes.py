@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.long import LONG
+from tests.support.no_passes import a_reread_pass
 from tests.support.records import a_batch, an_entry
 
 from relaybook import clock
@@ -43,7 +44,7 @@ def test_retention_frees_space_during_a_long_deletion(tmp_path: Path, writer: Sq
     over_budget = DiskUse(2000, 1000)
     retain = RetainPass(Retention(), writer, reader, lambda: over_budget, measure_ns=0)
     imports, reserve = ImportPass(Path("missing"), writer, reader, text, 0), DiskReserve(Path("missing"), 0)
-    passes = Passes(writer, text, imports, retain, reserve)
+    passes = Passes(writer, text, imports, retain, a_reread_pass(writer), reserve)
     filter_ = Filter((Term("namespace", ("deleted",)),))
     SqliteStore(tmp_path).open_deletions().request(filter_, REQUESTS, "me")
     until_ns = clock.monotonic_ns() + 120 * clock.NANOSECONDS

@@ -770,6 +770,31 @@ export type DeletionList = {
   data: (DeletionRow)[];
 };
 
+/** A reread. The log keeps the entry of a reread forever. */
+export type RereadRow = {
+  id: string;
+  /** `reading`: requests are being read again. `done`: the log, the search and all numbers have the new results. */
+  state: "done" | "reading";
+  /** Parameters of `GET /api/requests` that select the requests. In the state `done`, values that could identify a person are `null`. */
+  filter: ([string, string | null])[];
+  /** Number of requests that matched when the reread was requested. */
+  requests: number;
+  /** Number of requests that were examined so far. */
+  read: number;
+  /** Number of these requests whose fields or links changed. */
+  changed: number;
+  requested_at: string;
+  /** Address of the client that requested the reread, or `command line`. */
+  requested_by: string;
+  /** `null` until the reread is done. */
+  done_at: string | null;
+};
+
+/** Rereads, newest first. */
+export type RereadList = {
+  data: (RereadRow)[];
+};
+
 /** The result of parsing a query. */
 export type ParsedQuery = {
   /** The query as parameters of `GET /api/requests`. Empty if the query is invalid. */

@@ -10,10 +10,9 @@ from starlette.responses import Response
 from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
-from relaybook.api.options import options_of
+from relaybook.api.options import address_of
 from relaybook.api.routes import Routes
 from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
-from relaybook.settings.client_address import client_address
 
 routes = Routes("deletions")
 
@@ -49,7 +48,7 @@ async def delete_requests(request: Request) -> Response:
         message = "A filter is required, so that nothing is deleted by mistake. To delete all requests, send"
         raise ApiError("bad_parameter", f"{message} from=1970-01-01T00:00:00Z.")
     confirm = _parse_count(values.get("confirm"))
-    by = _address_of(request)
+    by = address_of(request)
     return _accepted(await async_asker_of(request).run(lambda asker: asker.delete(filter_, confirm, by)))
 
 
@@ -61,7 +60,7 @@ async def delete_request(request: Request) -> Response:
     """
     arguments.only(arguments.pairs_of(request))
     record_id: str = request.path_params["id"].lower()
-    by = _address_of(request)
+    by = address_of(request)
     return _accepted(await async_asker_of(request).run(lambda asker: asker.delete_one(record_id, by)))
 
 
@@ -101,13 +100,6 @@ def _parse_count(text: str | None) -> int:
     if not _COUNT.fullmatch(text):
         raise ApiError("bad_parameter", f"confirm is {text[:80]!r}: {expected}", "confirm")
     return int(text)
-
-
-def _address_of(request: Request) -> str:
-    """Return the address of the client, from X-Forwarded-For if a trusted proxy sent the request."""
-    remote_address = request.client.host if request.client else ""
-    forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
-    return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)
 
 
 def _accepted(body: RequestedDeletion) -> Response:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.retention import Retention
 from relaybook.page.page import BuiltPage
+from relaybook.settings.client_address import client_address
 
 if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
     from starlette.requests import Request
@@ -110,3 +111,10 @@ def options_of(request: "Request") -> ApiOptions:
     options = request.app.state.options
     assert isinstance(options, ApiOptions)
     return options
+
+
+def address_of(request: "Request") -> str:
+    """Return the address of the client, from X-Forwarded-For if a trusted proxy sent the request."""
+    remote_address = request.client.host if request.client else ""
+    forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
+    return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)

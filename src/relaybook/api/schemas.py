@@ -16,6 +16,7 @@ from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row, TimestampText
 from relaybook.log.ask.namespaces import NamespacePage
 from relaybook.log.ask.requests import RequestPage
+from relaybook.log.ask.rereads import RereadList, RereadRow
 from relaybook.log.ask.saved_filters import PARAMS, SavedFilterList, SavedFilterRow
 from relaybook.log.ask.stats import StatsResponse
 from relaybook.log.ask.thread import Thread
@@ -142,6 +143,8 @@ MODELS: tuple[Any, ...] = (
     RequestedDeletion,
     DeletionRow,
     DeletionList,
+    RereadRow,
+    RereadList,
     ParsedQuery,
     Status,
     Health,

@@ -53,7 +53,7 @@ _DASHBOARD_SETTINGS: Final = (
     *("keep_bodies_days", "keep_days", "keep_aggregates_days", "default_namespace", "header_prefix", "upstream"),
 )
 #: Commands whose arguments are filters.
-_FILTERED: Final = ("tail", "export", "delete")
+_FILTERED: Final = ("tail", "export", "delete", "reread")
 
 app = App(
     name="relaybook",
@@ -241,6 +241,20 @@ def delete(
 
     _reject_invalid_text(filters)
     return delete(_resolve(flags), filters, is_confirmed=yes, waits=wait)
+
+
+@app.command
+@takes_settings(_LOG_SETTINGS)
+def reread(
+    *filters: Annotated[str, Parameter(help="Filters, as for tail. Without filters, all requests are read again")],
+    yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask for confirmation")] = False,
+    **flags: Any,
+) -> int:
+    """Read stored bodies again with the formats and prices of this version, and replace the results in the log."""
+    from relaybook.cli.reread import reread
+
+    _reject_invalid_text(filters)
+    return reread(_resolve(flags), filters, is_confirmed=yes)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""Read the log from a server's API, and request deletions.
+"""Read the log from a server's API, and request deletions and rereads.
 
 This module connects only to the configured address. It ignores proxy variables and redirects, so that the token is
 never sent to another address.
@@ -93,8 +93,9 @@ _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.5
 TOO_MANY_TO_COUNT: Final = "The requests could not be counted within 10 seconds. Use a shorter time range (from=, to=)."
-#: Timeout for counting exactly, and for requesting a deletion. The server counts the matching requests for up to 10 s.
-_DELETE_SECONDS: Final = 20.0
+#: Timeout for counting exactly, and for requesting a deletion or a reread. The server counts the matching requests for
+#: up to 10 s.
+_CHANGE_SECONDS: Final = 20.0
 #: Timeout for the next bytes of an export. The server may need minutes to find the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
@@ -186,7 +187,7 @@ class ServerLog:
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
         try:
-            counted = self._read("/api/count", [*terms, ("exact", "true")], _DELETE_SECONDS, "GET")
+            counted = self._read("/api/count", [*terms, ("exact", "true")], _CHANGE_SECONDS, "GET")
         except NoServer as error:
             raise _lost(error) from None
         if not counted["complete"]:
@@ -194,7 +195,7 @@ class ServerLog:
         return int(counted["requests"])
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
-        return self._delete([*terms, ("confirm", str(count))])
+        return self._change("/api/requests", [*terms, ("confirm", str(count))], "DELETE")
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
         while True:
@@ -204,18 +205,29 @@ class ServerLog:
                 return
             time.sleep(_POLL_SECONDS)
 
+    def request_reread(self, terms: list[tuple[str, str]]) -> dict[str, Any]:
+        return self._change("/api/rereads", terms, "POST")
+
+    def follow_reread(self, reread_id: str) -> Iterator[dict[str, Any]]:
+        while True:
+            reread: dict[str, Any] = self._get_required(f"/api/rereads/{quote(reread_id, safe='')}", [])
+            yield reread
+            if reread["state"] == "done":
+                return
+            time.sleep(_POLL_SECONDS)
+
     def pending_text(self, deletion_id: str) -> str:
         return (
             "The requests are gone from the log. Their bytes are being erased from the disk, usually within ten "
             f"minutes. To follow the deletion, see {self._base}/api/deletions/{deletion_id}"
         )
 
-    def _delete(self, terms: list[tuple[str, str]]) -> dict[str, Any]:
+    def _change(self, path: str, terms: list[tuple[str, str]], method: str) -> dict[str, Any]:
         try:
-            deletion: dict[str, Any] = self._read("/api/requests", terms, _DELETE_SECONDS, "DELETE")
+            answer: dict[str, Any] = self._read(path, terms, _CHANGE_SECONDS, method)
         except NoServer as error:
             raise _lost(error) from None
-        return deletion
+        return answer
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
         try:

@@ -85,6 +85,15 @@ class LogSource(Protocol):
         contains bytes of the requests.
         """
 
+    def request_reread(self, terms: Terms) -> dict[str, Any]:
+        """Request that matching requests are read again, and return the row of the reread, as the API does."""
+
+    def follow_reread(self, reread_id: str) -> Iterator[dict[str, Any]]:
+        """Yield the current row of the reread repeatedly, until it is done.
+
+        If no server is running, this method itself carries out the reread.
+        """
+
     def pending_text(self, deletion_id: str) -> str:
         """Return a text that says why a deletion is not done yet, although its requests are removed."""
 

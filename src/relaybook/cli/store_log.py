@@ -12,7 +12,7 @@ from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged
-from relaybook.cli.store_deletion import follow
+from relaybook.cli.store_work import follow_deletion, follow_reread
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
 from relaybook.log.export.export import PARAMETERS, Export, parse_export_query
@@ -33,15 +33,16 @@ _Answer = TypeVar("_Answer")
 class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
-    def __init__(self, store: Store, *, is_served: bool = True, name: str = "") -> None:
-        """``is_served`` tells whether a server writes to the log.
+    def __init__(self, store: Store, *, is_served: bool = True, name: str = "", price_as: str | None = None) -> None:
+        """``is_served`` tells whether a server writes to the log. ``price_as`` is the setting, for rereads.
 
-        If no server does, the rows of running requests have the field ``is_served``, which is false.
+        If no server writes to the log, the rows of running requests have the field ``is_served``, which is false.
         """
         self.name = name
         self._store = store
         self._reader = store.open_reader()
-        self._changes = Changes(deletions=store.open_deletions())
+        self._changes = Changes(deletions=store.open_deletions(), rereads=store.open_rereads())
+        self._price_as = price_as
         self._is_served = is_served
 
     @staticmethod
@@ -64,7 +65,12 @@ class StoreLog:
             if not cls.exists(data, settings):
                 raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
-            return cls(open_store(directory.store, settings), is_served=directory.is_served(), name=str(data))
+            return cls(
+                open_store(directory.store, settings),
+                is_served=directory.is_served(),
+                name=str(data),
+                price_as=None if settings is None else settings.price_as,
+            )
         except PermissionError as error:
             raise CommandFailed(
                 f"The log in {data} could not be read: {error.strerror}. Run this command as the server's user, or "
@@ -149,7 +155,18 @@ class StoreLog:
         return row
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        return follow(self._store, self._reader, deletion_id, waits=waits)
+        return follow_deletion(self._store, self._reader, deletion_id, waits=waits)
+
+    def request_reread(self, terms: list[tuple[str, str]]) -> dict[str, Any]:
+        try:
+            reread = self._ask(lambda asker: asker.reread(_filter_of(terms), "command line"))
+        except AskError as error:
+            raise CommandFailed(str(error)) from None
+        row: dict[str, Any] = msgspec.to_builtins(reread)
+        return row
+
+    def follow_reread(self, reread_id: str) -> Iterator[dict[str, Any]]:
+        return follow_reread(self._store, self._reader, reread_id, self._price_as)
 
     def pending_text(self, deletion_id: str) -> str:
         return (

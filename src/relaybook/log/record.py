@@ -148,6 +148,27 @@ class Record(msgspec.Struct, kw_only=True):
         return [each for each in found if each is not None]
 
 
+class ExchangeFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the relay reported about an exchange, before its bodies were read.
+
+    The record has the same fields, but reading the bodies may have changed them there. So the bodies can be read again
+    only with these facts.
+    """
+
+    outcome: Outcome = "complete"
+    error_code: str | None = None
+    error_message: str | None = None
+    #: The properties and warnings from headers. `None` if they are the same as in the record.
+    properties: dict[str, str] | None = None
+    warnings: list[Note] | None = None
+    #: Whether the whole request arrived.
+    has_whole_request: bool = True
+    #: Whether response bytes arrived after the client had disconnected.
+    client_missed: bool = False
+    #: Whether the response is from the relay itself, not from the upstream.
+    is_relay_response: bool = False
+
+
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
     """Fields of a request that are shown only in the detail view, together with the bodies.
 
@@ -166,6 +187,8 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     #: because only the first 64 KiB of such a body are stored.
     request_sha256: str | None = None
     response_sha256: str | None = None
+    #: `None` if the facts are unknown. Then the bodies cannot be read again.
+    exchange: ExchangeFacts | None = None
 
     @property
     def request_headers(self) -> list[tuple[str, str]]:

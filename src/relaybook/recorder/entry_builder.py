@@ -21,7 +21,7 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
-from relaybook.log.record import Detail, MessageChain, Note, Record, Side, encode_chain, stored_id
+from relaybook.log.record import Detail, ExchangeFacts, MessageChain, Note, Record, Side, encode_chain, stored_id
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.entry import Body, BodyRef, Entry
@@ -48,6 +48,8 @@ _NOT_UNDERSTOOD: Final = Note(
     "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
 )
 _MAX_RETRIES: Final = 1_000_000
+#: How an exchange ends that has no CLOSED frame.
+_INTERRUPTED: Final = Closed("interrupted")
 
 ReadBody = Callable[[BodyRef], bytes]
 
@@ -104,7 +106,7 @@ class EntryBuilder:
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
         Without ``bodies``, bodies are not parsed.
         """
-        record, _ = self._record(exchange, Closed("interrupted"), bodies)
+        record, _ = self._record(exchange, _INTERRUPTED, bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
         if not is_shown:
@@ -117,8 +119,10 @@ class EntryBuilder:
 
         Without ``bodies``, bodies are stored but not parsed.
         """
-        record, read = self._record(exchange, exchange.closed or Closed("interrupted"), bodies)
-        entry = Entry(record=record, detail=_detail(exchange), request=None, response=None)
+        record, read = self._record(exchange, exchange.closed or _INTERRUPTED, bodies)
+        detail = _detail(exchange)
+        detail.exchange = _facts(exchange, record)
+        entry = Entry(record=record, detail=detail, request=None, response=None)
         if exchange.opened.log == "full":
             entry.request, entry.response = exchange.request, exchange.response
             chain = _chain(read)
@@ -144,7 +148,7 @@ class EntryBuilder:
             failed=_is_failed(closed.outcome, status),
             namespace=opened.namespace,
             properties=opened.properties,
-            warnings=[Note(code, message) for code, message in opened.warnings] if opened.warnings else [],
+            warnings=_warnings(exchange),
             route=opened.route,
             upstream=opened.upstream,
             method=method,
@@ -413,6 +417,26 @@ def _detail(exchange: JournalExchange) -> Detail:
         chunk_at_us=exchange.chunk_at_us,
         chunk_bytes=exchange.chunk_bytes,
     )
+
+
+def _facts(exchange: JournalExchange, record: Record) -> ExchangeFacts:
+    closed, begin, opened = exchange.closed or _INTERRUPTED, exchange.response_begin, exchange.opened
+    warnings = _warnings(exchange)
+    return ExchangeFacts(
+        outcome=closed.outcome,
+        error_code=closed.error_code,
+        error_message=closed.error_message,
+        properties=None if opened.properties == record.properties else opened.properties,
+        warnings=None if warnings == record.warnings else warnings,
+        has_whole_request=exchange.request_end_ns is not None,
+        client_missed=closed.client_missed,
+        is_relay_response=begin is not None and begin.made,
+    )
+
+
+def _warnings(exchange: JournalExchange) -> list[Note]:
+    """Return the warnings about the request's headers."""
+    return [Note(code, message) for code, message in exchange.opened.warnings]
 
 
 def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:

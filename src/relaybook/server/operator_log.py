@@ -34,12 +34,12 @@ SENTENCES: Final = {
     "not_ready": "the dashboard could not read the log: {reason}",
     "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest data is "
     "removed",
+    "pass_delayed": "the {work} could not continue, and will be tried again: {reason}",
+    "pass_failed": "the {work} could not continue, and will be tried again. Please report this error:",
     "record_quarantined": "request {id} could not be stored and is now in the quarantine: {reason}",
     "relay_failed": "the relay failed and is being restarted. Please report this error:",
     "reload_refused": "the reload was refused: {reason}",
-    "removal_delayed": "requests could not be removed from the log, so the removal will be repeated: {reason}",
-    "removal_failed": "requests could not be removed from the log, so the removal will be repeated. Please report this "
-    "error:",
+    "reread_failed": "request {id} could not be read again, so its fields did not change. Please report this error:",
     "retention_delayed": "old requests could not be removed from the log, so the removal will be repeated: {reason}",
     "run_unreadable": "some requests are not recorded for now, because a journal file cannot be read or deleted: "
     "{reason}. Give Relaybook's user access to {run}",

@@ -29,6 +29,7 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.retain import DiskUse, RetainPass
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.passes.text import TextPass
@@ -156,7 +157,8 @@ def _recorder(
 
     retain = RetainPass(Retention.of(settings), writer, reader, measure)
     imports = ImportPass(data.imports, writer, reader, text, settings.min_free)
-    passes = Passes(writer, text, imports, retain, reserve)
+    reread = RereadPass(writer, entry_builder, crash_guard)
+    passes = Passes(writer, text, imports, retain, reread, reserve)
     return Recorder(
         data.journal,
         writer,

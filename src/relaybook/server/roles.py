@@ -148,7 +148,13 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         probe=DataProbe(data, settings, reader),
         page=load_page(),
     )
-    changes = Changes(store.open_labels(), store.open_saved_filters(), store.open_feedback(), store.open_deletions())
+    changes = Changes(
+        store.open_labels(),
+        store.open_saved_filters(),
+        store.open_feedback(),
+        store.open_deletions(),
+        store.open_rereads(),
+    )
     server = DashboardServer(create_app(partial(Asker, reader, changes=changes), options))
 
     def stop() -> None:

@@ -13,6 +13,7 @@ from relaybook import clock
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
+from relaybook.log.rereads import Rereads
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.search_text import text_of
 from relaybook.log.store.clickhouse.connection import Database
@@ -21,6 +22,7 @@ from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.recorders import Numbering
+from relaybook.log.store.clickhouse.rereads import ClickHouseRereads
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.entry import Entry
@@ -30,6 +32,7 @@ from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.rereading.rereads import SqliteRereads
 from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.settings.store_url import DatabaseAddress
@@ -70,21 +73,23 @@ class Store:
         #: `None` if each commit also indexes the text.
         self.text: TextIndex | None
         self.deletions: Deletions
+        self.rereads: Rereads
         if isinstance(place, Path):
             self.text = SqliteTextIndex(place)
             self.writer, self.reader = SqliteWriter(place), SqliteReader(place)
             self.labels, self.feedback = SqliteLabels(place), SqliteFeedbackLog(place)
-            self.deletions = SqliteDeletions(place)
+            self.deletions, self.rereads = SqliteDeletions(place), SqliteRereads(place)
             self.saved_filters = SqliteSavedFilters(place)
         elif isinstance(place, DatabaseAddress):
             self.text = None
             self.writer, self.reader = clickhouse_writer(place), ClickHouseReader(place)
             self.labels, self.feedback = ClickHouseLabels(place), ClickHouseFeedbackLog(place)
-            self.saved_filters, self.deletions = ClickHouseSavedFilters(place), ClickHouseDeletions(place, Dense())
+            self.saved_filters = ClickHouseSavedFilters(place)
+            self.deletions, self.rereads = ClickHouseDeletions(place, Dense()), ClickHouseRereads(place, Dense())
         else:
             memory = MemoryStore()
             self.writer = self.reader = self.text = memory
-            self.labels = self.saved_filters = self.feedback = self.deletions = memory
+            self.labels = self.saved_filters = self.feedback = self.deletions = self.rereads = memory
 
     def commit(self, *entries: Any, **parts: Any) -> None:
         self.writer.commit(Batch(entries=list(entries), **parts))

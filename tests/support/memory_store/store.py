@@ -1,7 +1,8 @@
 """Implement the reference store in memory, with lists that every query scans.
 
 The reference store defines how all other stores must behave, and is used by tests. One object of ``MemoryStore``
-implements Writer, Reader, Labels, SavedFilters, FeedbackLog, Deletions and TextIndex. The store is not durable.
+implements Writer, Reader, Labels, SavedFilters, FeedbackLog, Deletions, Rereads and TextIndex. The store is not
+durable.
 """
 
 import sys
@@ -40,6 +41,7 @@ from relaybook.log.namespaces import (
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
 from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
+from relaybook.log.rereads import Reread
 from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
@@ -51,6 +53,7 @@ from relaybook.log.store.port import (
     FeedbackTotals,
     Link,
     Page,
+    ReadAgain,
     Retained,
     Running,
     StoredRecord,
@@ -84,6 +87,9 @@ class MemoryStore:
         #: the time when the deletion was requested.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
+        #: The same for rereads.
+        self._rereads: list[Reread] = []
+        self._reread_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
         self._bodies_end = 0
         self._positions: dict[str, RunPosition] = {}
@@ -217,6 +223,30 @@ class MemoryStore:
         if all(entry.record.namespace != namespace for entry in self._entries):
             self._labels.pop(namespace, None)
 
+    def reread(self, read_again: ReadAgain, until_ns: int) -> bool:
+        unfinished = [reread for reread in self._rereads if reread.state != "done"]
+        for reread in unfinished:
+            matching = {record.id for record in self._matching(reread.filter_)}
+            for entry in [entry for entry in self._entries if entry.record.id in matching]:
+                if seq_of(entry.record) <= self._reread_to[reread.id]:
+                    reread.read += 1
+                    reread.changed += self._read_again(entry, read_again)
+            reread.state, reread.done_at = "done", clock.wall_us()
+            reread.filter_ = without_values(reread.filter_)
+        return bool(unfinished)
+
+    def _read_again(self, entry: Entry, read_again: ReadAgain) -> bool:
+        """Replace the data of an entry, and return whether its record or message chain is different now."""
+        with self._lock:
+            again = None if entry.detail is None else read_again(self._in_memory(entry, MAX_BODY_BYTES))
+            if again is None:
+                return False
+            is_change = (again.record, again.chain) != (entry.record, entry.chain)
+            entry.record, entry.chain, entry.text = again.record, again.chain, again.text
+            if seq_of(entry.record) <= self._indexed_to:
+                self._texts[seq_of(entry.record)] = text_of(again)
+            return is_change
+
     def verify_newest(self) -> None:
         """Do nothing, because this store has no disk."""
 
@@ -283,6 +313,17 @@ class MemoryStore:
             self._deletions.append(deletion)
             self._deleted_to[deletion.id] = self._last_seq
         return msgspec.structs.replace(deletion)
+
+    # Rereads
+
+    def request_reread(self, filter_: Filter, requests: int, by: str) -> Reread:
+        reread = Reread(
+            id=id_text(new_id()), requested_at=clock.wall_us(), requested_by=by, filter_=filter_, requests=requests
+        )
+        with self._lock:
+            self._rereads.append(reread)
+            self._reread_to[reread.id] = self._last_seq
+        return msgspec.structs.replace(reread)
 
     # Labels
 
@@ -456,6 +497,9 @@ class MemoryStore:
 
     def deletions(self, limit: int) -> list[Deletion]:
         return [msgspec.structs.replace(deletion) for deletion in self._deletions[::-1][:limit]]
+
+    def rereads(self, limit: int) -> list[Reread]:
+        return [msgspec.structs.replace(reread) for reread in self._rereads[::-1][:limit]]
 
     def last_seq(self) -> int:
         return self._last_seq

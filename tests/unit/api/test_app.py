@@ -146,6 +146,8 @@ def test_the_document_lists_every_route() -> None:
         "/api/count",
         "/api/deletions",
         "/api/deletions/{id}",
+        "/api/rereads",
+        "/api/rereads/{id}",
         "/api/stats",
         "/api/thread",
         "/api/export",

@@ -4,6 +4,7 @@ import gzip
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.frames import Script
 
@@ -254,8 +255,10 @@ def test_a_shown_running_request_has_the_same_detail_and_bytes_as_an_ended_one()
     fold.feed(script.respond(A, event("So"), event(" far"), head=STREAM_HEAD).frames)
     running = BUILDER.running(fold.open[A], BUILDER.bodies(fold.open[A]), is_shown=True)
     assert (running.request, running.response) == (REQUEST, event("So") + event(" far"))
-    assert running.detail == BUILDER.entry(fold.open[A], None).detail
+    ended = BUILDER.entry(fold.open[A], None).detail
     assert running.detail is not None
+    assert ended is not None
+    assert running.detail == msgspec.structs.replace(ended, exchange=None)
     assert running.detail.response_headers == [("content-type", "text/event-stream")]
     assert running.detail.chunk_bytes == [len(event("So")), len(event(" far"))]
 

@@ -11,6 +11,7 @@ from relaybook.log.ask import (
     feedback,
     namespaces,
     requests,
+    rereads,
     saved_filters,
     stats,
     thread,
@@ -23,6 +24,7 @@ from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row
 from relaybook.log.ask.namespaces import Namespace, NamespacePage
 from relaybook.log.ask.requests import RequestPage
+from relaybook.log.ask.rereads import RereadList, RereadRow
 from relaybook.log.ask.saved_filters import SavedFilterList, SavedFilterRow
 from relaybook.log.ask.scope import Scope
 from relaybook.log.ask.scoped_reader import ScopedReader
@@ -37,6 +39,7 @@ from relaybook.log.query.completion import ListValues
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Feedback, Gap, Record
 from relaybook.log.request_view import RequestView
+from relaybook.log.rereads import Rereads
 from relaybook.log.retention import RequestTimes
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
 from relaybook.log.store.port import Reader
@@ -52,13 +55,14 @@ class Changes(NamedTuple):
     saved_filters: SavedFilters | None = None
     feedback: FeedbackLog | None = None
     deletions: Deletions | None = None
+    rereads: Rereads | None = None
 
 
 class Asker:
     """Answers questions. Requests out of scope do not exist: no answer contains them, and nothing changes them.
 
-    ``deadline_ns`` is the time on the monotonic clock at which an answer must be there. Exact counts, deletions and
-    exports have limits of their own. Methods raise AskError, BadFilter, DeadlinePassed and StoreUnavailable.
+    ``deadline_ns`` is the time on the monotonic clock at which an answer must be there. Exact counts, deletions,
+    rereads and exports have their own limits. Methods raise AskError, BadFilter, DeadlinePassed and StoreUnavailable.
     """
 
     def __init__(
@@ -161,7 +165,7 @@ class Asker:
             raise saved_filters.not_found(name)
         return saved_filters.delete(filters, name)
 
-    # Feedback and deletions
+    # Feedback, deletions and rereads
 
     def feedback(self, filter_: Filter) -> FeedbackSummary:
         """Return totals of the feedback on the finished requests that match. The search stops after 300 ms."""
@@ -191,6 +195,19 @@ class Asker:
     def deletion(self, deletion_id: str) -> DeletionRow | None:
         """Return one deletion, or `None` if no deletion has the id."""
         return deletions.find(self._reader, deletion_id)
+
+    def reread(self, filter_: Filter, by: str) -> RereadRow:
+        """Read the bodies of all finished requests that match again. ``by`` says who asks."""
+        interface = _writable(self._changes.rereads, "Nothing can be read again")
+        return rereads.reread(self._reader, interface, self.scope.narrow(filter_), by)
+
+    def rereads(self, limit: int = LATEST) -> RereadList:
+        """Return the latest rereads, newest first."""
+        return rereads.latest(self._reader, limit)
+
+    def find_reread(self, reread_id: str) -> RereadRow | None:
+        """Return one reread, or `None` if no reread has the id."""
+        return rereads.find(self._reader, reread_id)
 
     # The log as a whole
 

@@ -1,13 +1,14 @@
 """Read a log as if only the requests in a scope existed.
 
 Positions in the log (``seq``), the sizes of files, gaps and the recorders are those of the whole log. What no request
-identifies, such as the number of refused requests, is empty. A deletion or saved filter exists only if its filter names
-the namespaces. The log forgets them when the requests of a deletion are removed, so the deletion is then not listed.
+identifies, such as the number of refused requests, is empty. A deletion, reread or saved filter exists only if its
+filter names the namespaces. The log forgets these names when the requests of a deletion are removed, and when a reread
+is done, so the deletion or reread is then no longer listed.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import Final
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import MAX_LIMIT, Cursor, Filter, SortField
 from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Gap, Record, Side
+from relaybook.log.rereads import Reread
 from relaybook.log.retention import RequestTimes
 from relaybook.log.saved_filters import SavedFilter, filter_of
 from relaybook.log.store.entry import Entry
@@ -27,6 +29,7 @@ from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Reader, 
 from relaybook.log.store.status import StoreStatus
 from relaybook.tags import NamespacePatterns
 
+_Work = TypeVar("_Work", Deletion, Reread)
 #: Time limit for the counts in a status.
 _STATUS_NS: Final = 2 * clock.NANOSECONDS
 
@@ -135,10 +138,17 @@ class ScopedReader:
         return self._reader.gaps(since_us)
 
     def deletions(self, limit: int) -> list[Deletion]:
+        return self._covered(self._reader.deletions, limit)
+
+    def rereads(self, limit: int) -> list[Reread]:
+        return self._covered(self._reader.rereads, limit)
+
+    def _covered(self, latest: Callable[[int], list[_Work]], limit: int) -> list[_Work]:
+        """Return the latest deletions or rereads whose filter is covered by the scope."""
         asked = limit
         while True:
-            found = self._reader.deletions(asked)
-            visible = [deletion for deletion in found if self._scope.covers(deletion.filter_)]
+            found = latest(asked)
+            visible = [each for each in found if self._scope.covers(each.filter_)]
             if len(visible) >= limit or len(found) < asked:
                 return visible[:limit]
             asked *= 4

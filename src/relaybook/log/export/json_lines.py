@@ -63,10 +63,11 @@ def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
 
 def detail_json(detail: Detail) -> dict[str, Any]:
     """Return all fields of a detail by name. Bytes become Latin-1 text, in which every byte is one character."""
-    return {
+    fields = {
         name: value.decode("latin-1") if isinstance(value, bytes) else value
         for name, value in msgspec.structs.asdict(detail).items()
     }
+    return fields | {"exchange": msgspec.to_builtins(detail.exchange)}
 
 
 def _body(view: RequestView, side: Side) -> Iterable[bytes]:

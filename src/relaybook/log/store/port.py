@@ -3,7 +3,8 @@
 The recorder writes to a store, and the API and the command line query the store. The recorder process owns the
 ``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens both. The
 interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
-``FeedbackLog`` in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``.
+``FeedbackLog`` in ``log/feedback.py``, ``Deletions`` in ``log/deletions.py`` and ``Rereads`` in ``log/rereads.py``.
+Exceptions are in ``errors.py``.
 Implementations differ only in where they keep data. One conformance suite tests that all of them behave the same.
 """
 
@@ -18,6 +19,7 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.rereads import Reread, Rereads
 from relaybook.log.retention import Cutoffs, RequestTimes
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
 from relaybook.log.store.entry import BodyRef, Entry
@@ -28,6 +30,10 @@ from relaybook.log.store.status import RunPosition, StoreStatus
 #: ``process`` means that a commit survives the crash of a process. ``power`` means that a commit also survives a power
 #: failure.
 Durability = Literal["process", "power"]
+
+#: Reads the bodies of an entry again, and returns the entry with the new results. Its id, ``seq``, times, namespace,
+#: bodies and detail are the same. `None` if the bodies cannot be read again.
+ReadAgain = Callable[[Entry], Entry | None]
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
@@ -243,6 +249,15 @@ class Writer(Protocol):
         of the deleted requests. Raises StoreUnavailable.
         """
 
+    def reread(self, read_again: ReadAgain, until_ns: int) -> bool:
+        """Carry out rereads until ``until_ns`` (monotonic clock). Return False if there was nothing to do.
+
+        Each request keeps its ``seq``, bodies, detail and feedback. All other data of the request is replaced in one
+        transaction: the record, the message chain, the text, and the request's share of all counters and aggregates.
+        Requests for which ``read_again`` returns `None`, and requests without content, do not change. Each request is
+        replaced once. A reread continues after a crash. Raises StoreUnavailable.
+        """
+
     def run_maintenance(self, until_ns: int) -> bool:
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
@@ -368,6 +383,9 @@ class Reader(Protocol):
     def deletions(self, limit: int) -> list[Deletion]:
         """Return the latest deletions, newest first."""
 
+    def rereads(self, limit: int) -> list[Reread]:
+        """Return the latest rereads, newest first."""
+
     def last_seq(self) -> int:
         """Return the ``seq`` of the newest record, or 0 if the log is empty.
 
@@ -473,6 +491,9 @@ class Store(Protocol):
 
     def open_deletions(self) -> Deletions:
         """Open the interface for requesting deletions while a writer may be running."""
+
+    def open_rereads(self) -> Rereads:
+        """Open the interface for requesting rereads while a writer may be running."""
 
     def open_labels(self) -> Labels:
         """Open the interface for changing labels while a writer may be running."""

@@ -45,7 +45,8 @@ class DiskUse(NamedTuple):
 class RetainPass:
     """Runs retention on the recorder's store."""
 
-    removes_requests = True
+    name = "retention"
+    changes_requests = True
 
     def __init__(
         self,

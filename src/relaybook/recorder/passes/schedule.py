@@ -1,4 +1,4 @@
-"""Give each pass its share of the recorder's time: index text, import requests, remove requests, and free space.
+"""Give each pass its share of the recorder's time: index text, import, remove and reread requests, and free space.
 
 Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit, and not at all while many
 frames wait in the journal.
@@ -15,6 +15,7 @@ from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreFull, 
 from relaybook.log.store.port import Writer
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.retain import RetainPass
 from relaybook.recorder.passes.text import TextPass
 
@@ -22,18 +23,20 @@ log = logging.getLogger("relaybook.recorder")
 
 #: Time limit of an import.
 _IMPORT_NS: Final = 7_500_000
-#: Time limit of the passes that remove requests. A step that has begun is finished, even after the limit. Most steps
-#: take at most 20 ms. If the commit of a step also checkpoints the database, the step takes 30 ms more.
-_REMOVAL_NS: Final = 15_000_000
-#: After a failure, a pass that removes requests pauses for this time.
+#: Time limit of the passes that take turns. A step that has begun is finished, even after the limit. Most steps take at
+#: most 20 ms. If the commit of a step also checkpoints the database, the step takes 30 ms more.
+_TURN_NS: Final = 15_000_000
+#: After a failure, a pass that takes turns pauses for this time.
 _AGAIN_NS: Final = 5 * clock.NANOSECONDS
 
 
-class RemovalPass(Protocol):
-    """Work that removes requests or frees their space, in steps."""
+class TurnPass(Protocol):
+    """Work on requests that are in the log, in steps. Passes of this kind take turns."""
 
-    #: Whether a step can remove requests from the log.
-    removes_requests: bool
+    #: For messages.
+    name: str
+    #: Whether a step can remove requests from the log, or replace their text.
+    changes_requests: bool
 
     def work(self, until_ns: int) -> bool:
         """Work until ``until_ns`` (monotonic clock). Return false if there was nothing to do."""
@@ -42,7 +45,8 @@ class RemovalPass(Protocol):
 class DeletePass:
     """Carries out deletions."""
 
-    removes_requests = True
+    name = "deletion"
+    changes_requests = True
 
     def __init__(self, store: Writer) -> None:
         self._store = store
@@ -54,7 +58,8 @@ class DeletePass:
 class MaintainPass:
     """Frees the space of removed requests. When all of it is free, checks the disk budget."""
 
-    removes_requests = False
+    name = "maintenance"
+    changes_requests = False
 
     def __init__(self, store: Writer, retain: RetainPass) -> None:
         self._store = store
@@ -71,16 +76,22 @@ class Passes:
     """All passes of a recorder."""
 
     def __init__(
-        self, store: Writer, text: TextPass, imports: ImportPass, retain: RetainPass, reserve: DiskReserve
+        self,
+        store: Writer,
+        text: TextPass,
+        imports: ImportPass,
+        retain: RetainPass,
+        reread: RereadPass,
+        reserve: DiskReserve,
     ) -> None:
         self._text = text
         self._imports = imports
-        #: The passes that remove requests take turns, so that a long deletion delays neither retention nor the freeing
-        #: of space. The pass that worked last is at the end.
-        self._removing: deque[RemovalPass] = deque([DeletePass(store), retain, MaintainPass(store, retain)])
+        #: The passes that take turns, so that a long deletion or reread delays neither retention nor the freeing of
+        #: space. The pass that worked last is at the end.
+        self._turns: deque[TurnPass] = deque([DeletePass(store), retain, MaintainPass(store, retain), reread])
         self._reserve = reserve
         #: The time at which a pass that failed may work again.
-        self._not_before_ns: dict[RemovalPass, int] = {}
+        self._not_before_ns: dict[TurnPass, int] = {}
 
     @property
     def is_import_running(self) -> bool:
@@ -100,17 +111,17 @@ class Passes:
         worked = self._text.work(now + time_ns)
         now = clock.monotonic_ns()
         worked = self._imports.work(now + _IMPORT_NS) or worked
-        return self._remove(now + _REMOVAL_NS) or worked
+        return self._take_turn(now + _TURN_NS) or worked
 
-    def _remove(self, until_ns: int) -> bool:
-        """Let the next pass with something to remove work. Return false if there is none."""
-        for _ in range(len(self._removing)):
-            self._removing.rotate(-1)
-            if self._attempt(self._removing[-1], until_ns):
+    def _take_turn(self, until_ns: int) -> bool:
+        """Let the next pass that has something to do work. Return false if there is none."""
+        for _ in range(len(self._turns)):
+            self._turns.rotate(-1)
+            if self._attempt(self._turns[-1], until_ns):
                 return True
         return False
 
-    def _attempt(self, each: RemovalPass, until_ns: int) -> bool:
+    def _attempt(self, each: TurnPass, until_ns: int) -> bool:
         """Let a pass work, and return whether there was something to do. After a failure, it pauses for 5 seconds.
 
         Other passes do not pause. Otherwise, a deletion that fails could stop retention, and the disk would fill. On a
@@ -125,13 +136,13 @@ class Passes:
         except (StoreUnavailable, DeadlinePassed) as error:
             if isinstance(error, StoreFull) and self._reserve.release():
                 return True
-            log.warning("removal_delayed", extra={"reason": str(error)})
+            log.warning("pass_delayed", extra={"work": each.name, "reason": str(error)})
         except Exception:  # a bug in Relaybook must not stop recording
-            log.exception("removal_failed")
+            log.exception("pass_failed", extra={"work": each.name})
         else:
-            if worked and each.removes_requests:
+            if worked and each.changes_requests:
                 self._text.forget()
             return worked
         self._not_before_ns[each] = clock.monotonic_ns() + _AGAIN_NS
-        self._text.forget()  # some requests may have been removed before the failure
+        self._text.forget()  # some requests may have been changed before the failure
         return False

@@ -31,6 +31,7 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.record import Feedback, Record
+from relaybook.log.rereads import Reread
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed
@@ -187,6 +188,9 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "save_filter": save_filter,
     "delete_filter": lambda asker, ask: asker.delete_filter(ask.random.choice(("a", "b", "c"))),
     "delete": lambda asker, ask: asker.delete(ask.filter, asker.count(ask.filter).requests, "me"),
+    "rereads": lambda asker, ask: asker.rereads(ask.limit()),
+    "find_reread": lambda asker, ask: [asker.find_reread(each.id) for each in asker.rereads(100).data],
+    "reread": lambda asker, ask: asker.reread(ask.filter, "me"),
     "delete_one": lambda asker, ask: asker.delete_one(ask.random.choice(ask.ids), "me"),
 }
 #: Positions in the log, which are those of the whole log.
@@ -256,9 +260,12 @@ class Log:
                     id=f"d{number}", requested_at=START_US, requested_by="x", filter_=requested, requests=1
                 )
                 self.store._deletions.append(deletion)
+                self.store._rereads.append(
+                    Reread(id=f"r{number}", requested_at=START_US, requested_by="x", filter_=requested, requests=1)
+                )
 
     def asker(self, scope: Scope) -> Asker:
-        changes = Changes(self.store, self.store, self.store, self.store)
+        changes = Changes(*[self.store] * 5)
         return Asker(self.store, clock.monotonic_ns() + 60 * clock.NANOSECONDS, changes, scope)
 
 
@@ -273,10 +280,10 @@ def answer(asker: Asker, name: str, ask: Ask) -> Any:
 
 
 def without_positions(value: Any) -> Any:
-    """Leave out positions, which are those of the whole log, and what differs between two deletions."""
+    """Leave out positions, which are those of the whole log, and what differs between two deletions or rereads."""
     if isinstance(value, dict):
         hidden = {"seq", "next_cursor", "newer_cursor"}
-        if "removed" in value:  # a deletion: its filter has the scope, too
+        if "requested_by" in value:  # a deletion or reread: its filter has the scope, too
             hidden |= {"id", "requested_at", "filter"}
         return {name: None if name in hidden else without_positions(item) for name, item in value.items()}
     return [without_positions(item) for item in value] if isinstance(value, list | tuple) else value

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.memory_store import MemoryStore
+from tests.support.no_passes import a_reread_pass
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
@@ -41,7 +42,7 @@ def test_a_failing_deletion_pauses_and_retention_goes_on(error: Exception, monke
     text = TextPass(store, store)
     retention = RetainPass(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
     imports, reserve = ImportPass(Path("missing"), store, store, text, 0), DiskReserve(Path("missing"), 0)
-    work = Passes(store, text, imports, retention, reserve)
+    work = Passes(store, text, imports, retention, a_reread_pass(store), reserve)
     forgotten = []
     monkeypatch.setattr(text, "forget", lambda: forgotten.append(1))
     for _ in range(3):
@@ -86,7 +87,9 @@ def test_on_a_full_disk_the_reserve_is_released_so_that_requests_can_be_removed(
     assert path.exists()
     text = TextPass(store, store)
     retention = RetainPass(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
-    work = Passes(store, text, ImportPass(Path("missing"), store, store, text, 0), retention, reserve)
+    work = Passes(
+        store, text, ImportPass(Path("missing"), store, store, text, 0), retention, a_reread_pass(store), reserve
+    )
     for _ in range(3):
         work.work(1_000_000)
     assert not path.exists()

@@ -233,7 +233,7 @@ class DeletionPass:
         Returns False if ClickHouse still has such bytes. If only a journal has such bytes, the method returns True, but
         does not mark the deletion as done.
         """
-        if not self._is_state_clean():
+        if not self._is_state_clean() or self._database.query("SELECT 1 FROM reread_values LIMIT 1"):
             return False
         old_parts = "SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND NOT active"
         for (table,) in self._database.query(old_parts):

@@ -17,6 +17,7 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
+from relaybook.log.rereads import Reread
 from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.clickhouse import lists, pages
@@ -26,6 +27,7 @@ from relaybook.log.store.clickhouse.entries import read_body, read_entries, read
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
+from relaybook.log.store.clickhouse.rereads import read_rereads
 from relaybook.log.store.clickhouse.retention import request_times
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
@@ -203,6 +205,10 @@ class ClickHouseReader:
     def deletions(self, limit: int) -> list[Deletion]:
         _ = self._database
         return read_deletions(self._state, limit)
+
+    def rereads(self, limit: int) -> list[Reread]:
+        _ = self._database
+        return read_rereads(self._state, limit)
 
     def last_seq(self) -> int:
         _ = self._database

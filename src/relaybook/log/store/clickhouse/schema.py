@@ -42,6 +42,10 @@ _USED: Final = (
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )
+#: The fields in ``_USED`` that do not depend on the bodies.
+_UNREAD: Final = frozenset(
+    ("id", "seq", "started_at", "ended_at", "namespace", "route", "path", "kind", "key", "status", "duration_ms")
+)
 #: The fields in ``_USED`` as columns of ``requests``, with their types.
 RECORD_COLUMNS: Final[dict[str, str]] = {
     name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in _USED
@@ -98,6 +102,12 @@ NAMESPACE_SUMS: Final = {
     "first_at": "min(started_at)",
     "last_at": "max(started_at)",
     "first_content_at": "minOrNullIf(started_at, has_content)",
+}
+#: The columns of ``requests`` that depend on the bodies, so that a reread can change them.
+READ_COLUMNS: Final = {
+    name: type_
+    for name, type_ in REQUEST_COLUMNS.items()
+    if name in ("record", "chain", "words", "first_token_bin") or (name in RECORD_COLUMNS and name not in _UNREAD)
 }
 HOUR_US: Final = 3_600_000_000
 #: The hour in which a request started, as a number of hours since the epoch.
@@ -174,6 +184,10 @@ def _requests() -> str:
     )
 
 
+def _columns(types: dict[str, str]) -> str:
+    return ", ".join(f"`{name}` {type_}" for name, type_ in types.items())
+
+
 TABLES: Final = (
     _requests(),
     "CREATE TABLE IF NOT EXISTS chunks (id Int64, recorder LowCardinality(String), data String CODEC(ZSTD(3))) "
@@ -186,6 +200,8 @@ TABLES: Final = (
     # meantime. Journals older than 30 days are not expected.
     "CREATE TABLE IF NOT EXISTS deleted (hash UInt64, at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY hash "
     f"TTL at + INTERVAL 30 DAY {_SETTINGS}",
+    # The new values of requests that are being reread, for a mutation. The table is in memory and on the disk.
+    f"CREATE TABLE IF NOT EXISTS reread_values (seq Int64, {_columns(READ_COLUMNS)}) ENGINE = Join(ANY, LEFT, seq)",
 )
 TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "deleted", "state")
 

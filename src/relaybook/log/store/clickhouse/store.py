@@ -14,6 +14,7 @@ from relaybook import clock, ids
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
+from relaybook.log.rereads import Rereads
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
@@ -21,6 +22,7 @@ from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.recorders import lost_recorders
+from relaybook.log.store.clickhouse.rereads import ClickHouseRereads
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_tables
 from relaybook.log.store.clickhouse.state import State
@@ -139,6 +141,9 @@ class ClickHouseStore:
 
     def open_deletions(self) -> Deletions:
         return ClickHouseDeletions(self._address)
+
+    def open_rereads(self) -> Rereads:
+        return ClickHouseRereads(self._address)
 
     def open_labels(self) -> Labels:
         return ClickHouseLabels(self._address)

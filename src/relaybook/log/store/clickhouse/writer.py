@@ -26,13 +26,14 @@ from relaybook.log.store.clickhouse.deletions import DeletionPass, pending_mutat
 from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
 from relaybook.log.store.clickhouse.recorders import Membership, Numbering
+from relaybook.log.store.clickhouse.rereads import RereadPass
 from relaybook.log.store.clickhouse.retention import RetentionPass
 from relaybook.log.store.clickhouse.rows import decode_position, row_of
 from relaybook.log.store.clickhouse.schema import MAX_SENT_US, REQUEST_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import BatchRejected, StoreBusy, StoreUnavailable
-from relaybook.log.store.port import Batch, ExchangeCheckpoint, Retained, reject_unstorable
+from relaybook.log.store.port import Batch, ExchangeCheckpoint, ReadAgain, Retained, reject_unstorable
 from relaybook.log.store.status import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
@@ -73,6 +74,7 @@ class ClickHouseWriter:
         self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
+        self._rereads = RereadPass(self._database, self._state)
         #: The latest time at which an insert that got no response can have been sent, by the server's clock. `None` if
         #: there is no such insert.
         self._unanswered_us: int | None = None
@@ -295,6 +297,11 @@ class ClickHouseWriter:
         self._wait_for_inserts()
         self._recorders.mark_if_due()
         return self._deletions.work() if self._recorders.leads() else 0
+
+    def reread(self, read_again: ReadAgain, until_ns: int) -> bool:
+        self._wait_for_inserts()
+        self._recorders.mark_if_due()
+        return self._recorders.leads() and self._rereads.work(read_again, until_ns)
 
     def verify_newest(self) -> None:
         """Do nothing, because ClickHouse manages the disk."""

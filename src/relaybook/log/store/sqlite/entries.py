@@ -24,9 +24,9 @@ from relaybook.log.store.sqlite.packs.pack_writer import PackWriter, day_of
 from relaybook.log.store.sqlite.rows import INSERT, row_of
 from relaybook.log.store.sqlite.schema import PART
 
-_ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
-_ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
-_ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
+ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
+ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
+ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
 _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _ADD_TO_TOTALS: Final = "UPDATE totals SET value = value + ? WHERE name IN ('last_seq', 'records')"
 ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
@@ -62,10 +62,10 @@ class EntryTables:
             for seq, (record, bodies) in enumerate(zip(records, locations, strict=True), first)
         ]
         self._connection.executemany(INSERT, rows)
-        self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
-        self._connection.executemany(_ADD_CODE, _codes(records, first))
+        self._connection.executemany(ADD_PROPERTY, _properties(records, first))
+        self._connection.executemany(ADD_CODE, _codes(records, first))
         self._connection.executemany(_ADD_CHAIN, _chains(entries, first))
-        self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
+        self._connection.executemany(ADD_FOREIGN_ID, _foreign_ids(records, first))
         self.feedback.store(records, first)
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))

@@ -13,6 +13,7 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
+from relaybook.log.rereads import Reread
 from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.entry import Entry, body_size
@@ -26,6 +27,7 @@ from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import ConnectionPool
 from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.removal.deletions import deletions
+from relaybook.log.store.sqlite.rereading.rereads import rereads
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.saved_filters import saved_filters
@@ -147,16 +149,16 @@ class SqliteReader:
             row = None if connection is None else connection.execute(statement, (key,)).fetchone()
         return None if row is None else (record_of(row[:-1]), bodies.decode_location(row[-1]))
 
-    def salvage(self, seq: int) -> Entry | None:
+    def salvage(self, seq: int, max_bytes: int | None = None) -> Entry | None:
         """Return a finished request by ``seq``, without using any index.
 
-        The bodies of the entry are in memory. Detail and bodies are omitted if they cannot be read. `None` if no
-        request has this ``seq``. Raises StoreDamaged.
+        The bodies of the entry are in memory, except bodies larger than ``max_bytes``. Detail and bodies are omitted if
+        they cannot be read. `None` if no request has this ``seq``. Raises StoreDamaged.
         """
         found = self._row(_BY_SEQ, seq)
         if found is None:
             return None
-        entry = self._packs.entry(*found)
+        entry = self._packs.entry(*found, max_bytes)
         with self._pool.snapshot(_default_deadline()) as connection:
             entry.chain = None if connection is None else connection.execute(_CHAIN, (seq,)).get
         return entry
@@ -218,6 +220,10 @@ class SqliteReader:
     def deletions(self, limit: int) -> list[Deletion]:
         with self._pool.snapshot(_default_deadline()) as connection:
             return [] if connection is None else deletions(connection, limit)
+
+    def rereads(self, limit: int) -> list[Reread]:
+        with self._pool.snapshot(_default_deadline()) as connection:
+            return [] if connection is None else rereads(connection, limit)
 
     def last_seq(self) -> int:
         with self._pool.snapshot(_default_deadline()) as connection:

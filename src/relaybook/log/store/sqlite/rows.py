@@ -24,6 +24,11 @@ INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa
     ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)
 )
 _SEQ: Final = FIELDS.index("seq")
+#: Replaces all fields of the record with this ``seq``.
+UPDATE: Final = "UPDATE requests SET {} WHERE seq = ?{}".format(  # noqa: S608 - names of our own fields
+    ", ".join(f'"{column.name}" = ?{number}' for number, column in enumerate(COLUMNS, 1) if column.name != "seq"),
+    _SEQ + 1,
+)
 _BOOLEANS: Final = tuple(index for index, column in enumerate(COLUMNS) if column.boolean)
 _JSON: Final = tuple(index for index, column in enumerate(COLUMNS) if column.json)
 _HINTS: Final = get_type_hints(Record)
@@ -35,11 +40,21 @@ _astuple: Final = msgspec.structs.astuple
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[Any]:
     """Return the parameters of INSERT: all fields except the feedback, and ``bodies``, the location of the bodies."""
+    row = _columns_of(record, seq)
+    row[-1] = bodies
+    return row
+
+
+def values_of(record: Record, seq: int) -> list[Any]:
+    """Return the parameters of UPDATE: all fields except the feedback."""
+    return _columns_of(record, seq)[:-1]
+
+
+def _columns_of(record: Record, seq: int) -> list[Any]:
     row: list[Any] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None
-    row[-1] = bodies
     return row
 
 

@@ -177,6 +177,13 @@ CREATE TABLE deletions (id TEXT NOT NULL UNIQUE, requested_at INTEGER NOT NULL, 
   filter TEXT NOT NULL, requests INTEGER NOT NULL, removed INTEGER NOT NULL, state TEXT NOT NULL,
   up_to INTEGER NOT NULL, position INTEGER NOT NULL, segments TEXT, done_at INTEGER) STRICT;
 CREATE INDEX deletions_unfinished ON deletions(state) WHERE state <> 'done';
+-- up_to: the newest seq when the reread was requested; position: the seq up to which its requests were read
+CREATE TABLE rereads (id TEXT NOT NULL UNIQUE, requested_at INTEGER NOT NULL, requested_by TEXT NOT NULL,
+  filter TEXT NOT NULL, requests INTEGER NOT NULL, read INTEGER NOT NULL, changed INTEGER NOT NULL,
+  state TEXT NOT NULL, up_to INTEGER NOT NULL, position INTEGER NOT NULL, done_at INTEGER) STRICT;
+CREATE INDEX rereads_unfinished ON rereads(state) WHERE state <> 'done';
+-- the requests whose text must be replaced in the text index, because they were read again
+CREATE TABLE changed_texts (seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE removed_texts (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 """  # noqa: S608 - a constant
 

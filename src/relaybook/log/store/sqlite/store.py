@@ -12,6 +12,7 @@ from relaybook import clock
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
+from relaybook.log.rereads import Rereads
 from relaybook.log.retention import DAY_US
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
@@ -72,6 +73,11 @@ class SqliteStore:
         from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 
         return SqliteDeletions(self._directory)
+
+    def open_rereads(self) -> Rereads:
+        from relaybook.log.store.sqlite.rereading.rereads import SqliteRereads
+
+        return SqliteRereads(self._directory)
 
     def open_labels(self) -> Labels:
         from relaybook.log.store.sqlite.labels import SqliteLabels

@@ -17,7 +17,7 @@ from relaybook.log.retention import Cutoffs
 from relaybook.log.store.entry import BodyRef, Entry
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
-from relaybook.log.store.port import Batch, Durability, ExchangeCheckpoint, Retained
+from relaybook.log.store.port import Batch, Durability, ExchangeCheckpoint, ReadAgain, Retained
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
@@ -31,6 +31,7 @@ from relaybook.log.store.sqlite.removal.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.removal.rebasing import Rebaser
 from relaybook.log.store.sqlite.removal.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.removal.retention_pass import RetentionPass
+from relaybook.log.store.sqlite.rereading.reread_pass import RereadPass
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.verify import verify_newest
@@ -96,6 +97,7 @@ class SqliteWriter:
             self._deletions = DeletionPass(
                 self._connection, self._entries.rollups, self._entries.bases, directory, self._busy_s
             )
+            self._rereads = RereadPass(self._connection, self._entries.rollups, directory)
             rebaser = Rebaser(self._connection, self._packs, self._entries.bases, directory, self._transaction)
             self._reclaimer = Reclaimer(self._connection, self._packs, rebaser, directory)
         except BaseException:
@@ -222,6 +224,10 @@ class SqliteWriter:
         with translated(self._path):
             return self._deletions.work(until_ns)
 
+    def reread(self, read_again: ReadAgain, until_ns: int) -> bool:
+        with translated(self._path):
+            return self._rereads.work(read_again, until_ns)
+
     def run_maintenance(self, until_ns: int) -> bool:
         with translated(self._path):
             self._entries.feedback.expire()
@@ -245,6 +251,7 @@ class SqliteWriter:
         """
         self._packs.close()
         self._deletions.close()
+        self._rereads.close()
         self._connection.close()
         if self._lock_fd >= 0:
             os.close(self._lock_fd)

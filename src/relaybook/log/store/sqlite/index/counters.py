@@ -57,6 +57,17 @@ UPDATE namespaces SET requests = requests - ?2, failed = failed - ?3,
 WHERE namespace = ?1
 """
 _SUBTRACT_FROM_VALUE: Final = "UPDATE value_counts SET requests = requests - ? WHERE field = ? AND value = ?"
+_RECOUNT_BLOCK: Final = """
+INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
+SELECT :block, min(started_at), max(started_at), count(*), sum(failed),
+  min(started_at) FILTER (WHERE bodies IS NOT NULL), {maxima}
+FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
+""".format(
+    columns=", ".join(BLOCK_MAXIMA.values()),
+    maxima=", ".join(f'max("{field}")' for field in BLOCK_MAXIMA),
+    size=BLOCK,
+)
+_REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
 _REMOVE_UNUSED_VALUE: Final = "DELETE FROM value_counts WHERE field = ? AND value = ? AND requests <= 0"
 
 
@@ -155,9 +166,16 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
 def subtract(connection: apsw.Connection, records: Sequence[Record]) -> None:
     """Subtract removed records from the counters of namespaces and field values, within the caller's transaction.
 
-    The counters of block ranges stay unchanged, because remover.py computes these counters again.
+    The counters of block ranges stay unchanged. ``recount_blocks`` computes them again.
     """
     connection.executemany(_SUBTRACT_FROM_NAMESPACE, (row[:7] for row in namespace_counters(records)))
     values = value_counters(records)
     connection.executemany(_SUBTRACT_FROM_VALUE, ((requests, field, value) for field, value, requests in values))
     connection.executemany(_REMOVE_UNUSED_VALUE, ((field, value) for field, value, _ in values))
+
+
+def recount_blocks(connection: apsw.Connection, seqs: Iterable[int]) -> None:
+    """Compute the ranges of the blocks with these ``seq`` again, after their records were removed or changed."""
+    for block in sorted({seq // BLOCK for seq in seqs}):
+        connection.execute(_REMOVE_BLOCK, (block,))
+        connection.execute(_RECOUNT_BLOCK, {"block": block})

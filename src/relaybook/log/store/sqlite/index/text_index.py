@@ -38,6 +38,8 @@ _PREPARE: Final = (
 )
 
 
+_ADD: Final = f"INSERT INTO {WORDS}(rowid, text) VALUES (?, ?)"  # noqa: S608 - a constant
+_REMOVE: Final = f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?"  # noqa: S608 - a constant
 #: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
 #: With ``automerge``, FTS5 merges many pages for each removed text. When a whole day is removed, these merges would
@@ -83,7 +85,7 @@ class SqliteTextIndex:
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         with self._rebuilding(), self._open() as connection:
             rows = ((seq, indexed(text)) for seq, text in texts)
-            connection.executemany(f"INSERT INTO {WORDS}(rowid, text) VALUES (?, ?)", rows)  # noqa: S608
+            connection.executemany(_ADD, rows)
             connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
         self._indexed_to = up_to
 
@@ -94,8 +96,17 @@ class SqliteTextIndex:
         """
         with self._rebuilding(), self._open() as connection:
             connection.execute(_SET_AUTOMERGE, (0,))
-            connection.executemany(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", ranges)  # noqa: S608
+            connection.executemany(_REMOVE, ranges)
             connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
+
+    def replace(self, texts: Sequence[tuple[int, str]]) -> None:
+        """Replace the text of records that are in the index. An empty text is only removed.
+
+        The bytes of the old texts stay in the index until the index is compacted.
+        """
+        with self._rebuilding(), self._open() as connection:
+            connection.executemany(_REMOVE, ((seq, seq) for seq, _ in texts))
+            connection.executemany(_ADD, ((seq, indexed(text)) for seq, text in texts if text))
 
     def compact(self) -> bool:
         """Merge some parts of the index that have many removed texts, or free some pages.

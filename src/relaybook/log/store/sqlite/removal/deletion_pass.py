@@ -13,15 +13,14 @@ import msgspec
 
 from relaybook import clock
 from relaybook.log.deletions import without_values
-from relaybook.log.query.filters import WORDS, Cursor, Filter, needs_text
-from relaybook.log.store.errors import DeadlinePassed, StoreDamaged
+from relaybook.log.query.filters import Filter
 from relaybook.log.store.sqlite.connection import committing, truncate_wal
 from relaybook.log.store.sqlite.index.rollups import RollupTables
-from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex, rebuilt
+from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.packs.bases import Bases
-from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import decode_filter, encode
 from relaybook.log.store.sqlite.removal.remover import Remover
+from relaybook.log.store.sqlite.search.slices import SliceSearch
 
 _UNFINISHED: Final = """
 SELECT rowid, state, filter, position, up_to, segments FROM deletions WHERE state <> 'done'
@@ -34,15 +33,11 @@ _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHER
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
-_IS_TEXT_MISSING: Final = "SELECT EXISTS (SELECT 1 FROM requests WHERE seq > ? AND seq <= ?)"
 #: For each run, selects the last segment that can have frames of recorded requests, and the first segment that the
 #: recorder still needs. The recorder deletes all earlier segments.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128
-#: Time limit of one search for requests to remove. The limit is doubled after each search without progress.
-_SEARCH_NS: Final = 25_000_000
-_MAX_SEARCH_NS: Final = 2 * clock.NANOSECONDS
 _LOOK_EVERY_NS: Final = 200_000_000
 
 
@@ -61,13 +56,10 @@ class DeletionPass:
         self._remover = Remover(connection, bases, keeps_labels=False)
         self._directory = directory
         self._busy_s = busy_s
-        self._reader: SqliteReader | None = None
-        self._search_ns = _SEARCH_NS
+        self._search = SliceSearch(connection, directory)
         self._looked_ns = 0
         #: Deletions whose last step failed. They are tried after all other deletions.
         self._failed: set[int] = set()
-        #: Whether a search for words found damage, so that the text index was deleted.
-        self._has_dropped_index = False
         #: Deletions for which the text index was compacted, and deletions for which it is being compacted.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
@@ -114,34 +106,14 @@ class DeletionPass:
         Returns the number of requests removed. Returns `None` if the filter searches text, but the text index does not
         contain all requests yet.
         """
-        reader = self._reader = self._reader or SqliteReader(self._directory)
-        if needs_text(filter_):
-            indexed_to = reader.status().indexed_to
-            if self._connection.execute(_IS_TEXT_MISSING, (indexed_to, up_to)).get:
-                return None
-        try:
-            page = reader.page(filter_, _SLICE, Cursor("newer", position), clock.monotonic_ns() + self._search_ns)
-        except DeadlinePassed:
-            self._search_ns = min(2 * self._search_ns, _MAX_SEARCH_NS)
-            return 0
-        except StoreDamaged as error:
-            if self._has_dropped_index or all(term.name != WORDS for term in filter_.terms):
-                raise
-            # The recorder sets a damaged store aside. But perhaps only the index is damaged, which can be rebuilt.
-            self._has_dropped_index = True
-            index = SqliteTextIndex(self._directory)
-            index.drop()
-            raise rebuilt(self._directory / FILE, error) from error
-        found = [record.seq for record in reversed(page.records) if record.seq is not None and record.seq <= up_to]
-        reached = up_to if page.newer_cursor is None else page.newer_cursor.seq
-        if page.complete and len(page.records) < _SLICE:
-            reached = up_to
-        self._search_ns = _SEARCH_NS if reached > position else min(2 * self._search_ns, _MAX_SEARCH_NS)
+        found = self._search.next(filter_, position, up_to, _SLICE)
+        if found is None:
+            return None
         with committing(self._connection):
-            records = self._remover.remove(found)
+            records = self._remover.remove(found.seqs)
             self._rollups.subtract(records)
-            self._connection.execute(_ADVANCE, (reached, len(records), number))
-            if reached >= up_to:
+            self._connection.execute(_ADVANCE, (found.reached, len(records), number))
+            if found.reached >= up_to:
                 segments = {run: read for run, read, _ in self._connection.execute(_SEGMENTS)}
                 remembered = encode(without_values(filter_)).decode()
                 self._connection.execute(_REMOVED, (remembered, encode(segments).decode(), number))
@@ -196,5 +168,4 @@ class DeletionPass:
         return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
 
     def close(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
+        self._search.close()

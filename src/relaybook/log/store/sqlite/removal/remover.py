@@ -18,7 +18,6 @@ from relaybook.log.store.sqlite.packs.bases import Bases
 from relaybook.log.store.sqlite.packs.bodies import Frame, RecordLocation, decode_location
 from relaybook.log.store.sqlite.removal.namespace_times import correct_namespaces
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
-from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _BODIES: Final = "SELECT seq, bodies FROM requests WHERE seq = ? AND bodies IS NOT NULL"
@@ -27,11 +26,11 @@ UPDATE requests SET bodies = NULL, input_preview = NULL, output_preview = NULL, 
   body_state = CASE body_state WHEN 'stored' THEN 'expired' ELSE body_state END
 WHERE seq = ?
 """
-_REMOVE_CHAIN: Final = "DELETE FROM message_chains WHERE seq = ?"
+REMOVE_CHAIN: Final = "DELETE FROM message_chains WHERE seq = ?"
 _REMOVE_FEEDBACK: Final = "DELETE FROM feedback WHERE seq = ?"
 _REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
-_REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
-_REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
+REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
+REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
 ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
 _ADD_TO_REBASE: Final = """
 INSERT OR IGNORE INTO requests_to_rebase SELECT seq FROM frame_bases WHERE base_pack = ? AND base_offset = ?
@@ -42,17 +41,6 @@ INSERT INTO removed_texts (first, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET 
 """
 _SUBTRACT_PACK_RECORDS: Final = "UPDATE packs SET records = records - ? WHERE pack = ?"
 _SUBTRACT_RECORDS: Final = "UPDATE totals SET value = value - ? WHERE name = 'records'"
-_RECOUNT_BLOCK: Final = """
-INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
-SELECT :block, min(started_at), max(started_at), count(*), sum(failed),
-  min(started_at) FILTER (WHERE bodies IS NOT NULL), {maxima}
-FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
-""".format(
-    columns=", ".join(BLOCK_MAXIMA.values()),
-    maxima=", ".join(f'max("{field}")' for field in BLOCK_MAXIMA),
-    size=BLOCK,
-)
-_REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
 
 
 class Remover:
@@ -77,7 +65,7 @@ class Remover:
         keys = [(seq,) for seq in seqs]
         self._remove_content((seq, decode_location(bodies)) for seq, bodies in execute_many(_BODIES, keys))
         execute_many(_EXPIRE, keys)
-        self._recount_blocks(seqs)
+        counters.recount_blocks(self._connection, seqs)
 
     def remove(self, seqs: Sequence[int]) -> list[Record]:
         """Remove these requests, and return their records. ``seqs`` must be in ascending order.
@@ -94,17 +82,17 @@ class Remover:
         execute_many(_REMOVE_ROW, keys)
         execute_many(_REMOVE_FEEDBACK, keys)
         execute_many(
-            _REMOVE_PROPERTY,
+            REMOVE_PROPERTY,
             sorted((name, value, record.seq) for record in records for name, value in record.properties.items()),
         )
         execute_many(
-            _REMOVE_CODE,
+            REMOVE_CODE,
             ((kind, code, record.seq) for record in records for kind, code in record.codes),
         )
         remove_foreign_ids(self._connection, records)
         self._connection.execute(_SUBTRACT_RECORDS, (len(records),))
         counters.subtract(self._connection, records)
-        self._recount_blocks(seqs)
+        counters.recount_blocks(self._connection, seqs)
         correct_namespaces(self._connection, records, keeps_labels=self._keeps_labels)
         return records
 
@@ -128,13 +116,8 @@ class Remover:
         execute_many(_FORGET_TO_REBASE, ((seq,) for seq in seqs))
         execute_many(ADD_FRAME, merge_adjacent(frames))
         execute_many(_SUBTRACT_PACK_RECORDS, ((count, pack) for pack, count in records.items()))
-        execute_many(_REMOVE_CHAIN, ((seq,) for seq in seqs))
+        execute_many(REMOVE_CHAIN, ((seq,) for seq in seqs))
         execute_many(_ADD_TEXTS, _ranges(seqs))
-
-    def _recount_blocks(self, seqs: Iterable[int]) -> None:
-        for block in sorted({seq // BLOCK for seq in seqs}):
-            self._connection.execute(_REMOVE_BLOCK, (block,))
-            self._connection.execute(_RECOUNT_BLOCK, {"block": block})
 
 
 def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:

@@ -1,4 +1,4 @@
-"""Carry out a deletion in a data directory, or watch a running server carry it out."""
+"""Carry out a deletion or a reread in a data directory, or watch a running server carry it out."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,10 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.log.ask.asker import Asker
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, until_writable
 from relaybook.log.store.port import Reader, Store, Writer
+from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.text import TextPass
+from relaybook.recorder.prices import Prices
 
 _SLICE_NS: Final = 100_000_000
 #: If the command has nothing to do for this long, it stops, because the deletion then only waits for the journal.
@@ -20,7 +23,7 @@ _IDLE_NS: Final = 2 * clock.NANOSECONDS
 _POLL_SECONDS: Final = 0.5
 
 
-def follow(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+def follow_deletion(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
     """See ``LogSource.follow_deletion``. Raises CommandFailed.
 
     If the store's writer can be opened, no server is running, so this function carries out the deletion.
@@ -37,6 +40,44 @@ def follow(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> It
         raise CommandFailed(f"{error} The deletion continues when relaybook serve starts.") from None
     finally:
         writer.close()
+
+
+def follow_reread(store: Store, reader: Reader, reread_id: str, price_as: str | None) -> Iterator[dict[str, Any]]:
+    """See ``LogSource.follow_reread``. Raises CommandFailed.
+
+    If the store's writer can be opened, no server is running, so this function carries out the reread. Otherwise, the
+    server does, and this function only reads the state of the reread. ``price_as`` is the setting.
+    """
+    try:
+        writer = store.open_writer(lock_wait_s=0)
+    except StoreUnavailable:
+        while (row := _reread_row(reader, reread_id))["state"] != "done":
+            yield row
+            time.sleep(_POLL_SECONDS)
+        yield row
+        return
+    text = TextPass(reader, store.open_text_index())
+    reread = RereadPass(writer, EntryBuilder(Prices(price_as), writer.read_body))
+    try:
+        while (row := _reread_row(reader, reread_id))["state"] != "done":
+            yield row
+            until_ns = clock.monotonic_ns() + _SLICE_NS
+            worked = text.work(until_ns)  # a filter with words waits until the index has all requests
+            if not until_writable(partial(reread.work, until_ns)) and not worked:
+                time.sleep(_POLL_SECONDS / 10)
+        yield row
+    except (StoreUnavailable, DeadlinePassed) as error:
+        raise CommandFailed(f"{error} The reread continues when relaybook serve starts.") from None
+    finally:
+        writer.close()
+
+
+def _reread_row(reader: Reader, reread_id: str) -> dict[str, Any]:
+    reread = Asker(reader, clock.monotonic_ns()).find_reread(reread_id)
+    if reread is None:
+        raise CommandFailed(f"The reread {reread_id} is no longer in the log, because the store was replaced.")
+    row: dict[str, Any] = msgspec.to_builtins(reread)
+    return row
 
 
 def _watch(reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from relaybook.cli import store_deletion
+from relaybook.cli import store_work
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
 
@@ -37,9 +37,9 @@ class OtherRecordersLog:
 
 
 def test_it_waits_until_another_recorder_has_removed_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_deletion, "_IDLE_NS", 60_000_000)
-    monkeypatch.setattr(store_deletion, "TextPass", lambda *_: type("Nothing", (), {"work": lambda *_: False})())
+    monkeypatch.setattr(store_work, "_IDLE_NS", 60_000_000)
+    monkeypatch.setattr(store_work, "TextPass", lambda *_: type("Nothing", (), {"work": lambda *_: False})())
     log: Any = OtherRecordersLog(reads_until_erasing=10)
-    states = [row["state"] for row in store_deletion.follow(log, log, "d", waits=False)]
+    states = [row["state"] for row in store_work.follow_deletion(log, log, "d", waits=False)]
     assert states[:9] == ["removing"] * 9
     assert set(states[9:]) == {"erasing"}
