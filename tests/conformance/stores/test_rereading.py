@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from tests.conformance.stores.conftest import Store
@@ -15,7 +15,7 @@ from tests.support.records import A_TIMESTAMP
 from relaybook import clock, ids
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import WORDS, Filter, Term
-from relaybook.log.record import Feedback
+from relaybook.log.record import AdviceCode, Feedback, NoteCode
 from relaybook.log.rereads import Reread
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.entry import Entry
@@ -26,6 +26,11 @@ from relaybook.recorder.prices import Prices
 #: How often each of the 300 golden exchanges is in the log.
 ROUNDS = 10 if LONG else 2
 MINUTE_US = 60_000_000
+CODES: dict[str, tuple[str, ...]] = {
+    "note": get_args(NoteCode),
+    "advice": get_args(AdviceCode),
+    "warning": ("too_many_properties", "value_cut"),
+}
 
 
 def recorded(rounds: int = ROUNDS) -> Iterator[tuple[JournalExchange, JournalExchange]]:
@@ -85,6 +90,13 @@ def contents(store: Store) -> dict[str, Any]:
         "words": {
             word: [each.id for each in reader.page(Filter((Term(WORDS, (word,)),)), 10_000, None, FAR).records]
             for word in ("hello", "weather", "paris", "error", "transistors", "the")
+        },
+        **{
+            f"{name} {code}": [
+                each.id for each in reader.page(Filter((Term(name, (code,)),)), 10_000, None, FAR).records
+            ]
+            for name, codes in CODES.items()
+            for code in codes
         },
         **{
             f"stats {by} {bucket}": reader.stats(
