@@ -50,8 +50,8 @@ from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.port import Batch, Writer
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
+from relaybook.system.process import collect_rarely
 
 RECORDS: Final = 10_000_000
 _BATCH: Final = 5_000

@@ -15,8 +15,8 @@ from benchmarks.big_log_facts import Recipe
 from relaybook import clock
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.port import Batch
-from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.store_url import parse_store_url
+from relaybook.system.process import collect_rarely
 
 _BATCH: Final = 5_000
 

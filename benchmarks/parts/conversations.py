@@ -24,7 +24,7 @@ from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     "Requests are committed one by one to an empty SQLite store, with random words and 900 bytes of headers. "

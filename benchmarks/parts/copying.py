@@ -32,7 +32,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.passes.imports import ImportPass, ImportSender
 from relaybook.recorder.passes.text import TextPass
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     "A SQLite store with 100,000 requests (request 390 bytes, response about 700). A client sends 1,000 requests per "

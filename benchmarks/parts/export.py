@@ -24,7 +24,7 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 _RECORDS: Final = 200_000
 _BATCH: Final = 1_000

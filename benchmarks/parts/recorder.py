@@ -40,7 +40,7 @@ from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     f"A journal of complete exchanges (request {len(REQUEST_BODY)} bytes, response about {len(ANSWER_BODY)}, varying "

@@ -128,8 +128,8 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     from relaybook.log.retention import Retention
     from relaybook.log.store import open_store
     from relaybook.page.page import load_page
-    from relaybook.server.gc_tuning import collect_rarely
     from relaybook.server.probe import DataProbe
+    from relaybook.system.process import collect_rarely
 
     settings = config.settings
     store = open_store(data.store, settings)
