@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from benchmarks.comparison_result import cells, reason
+from benchmarks.comparison.result import cells, reason
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 _WIDTH, _LEFT, _RIGHT, _TOP, _STEP, _BAR = 760, 170, 130, 62, 30, 18

@@ -4,7 +4,7 @@ figures)."""
 import re
 from typing import Any
 
-from benchmarks.comparison_result import MAIN_ROWS, matrix
+from benchmarks.comparison.result import MAIN_ROWS, matrix
 
 Figure = dict[str, Any]
 

@@ -16,7 +16,7 @@ import zstandard
 from tests.support.records import an_entry, new_record_id
 
 from benchmarks.bench import Bench
-from benchmarks.comparison_provider import words
+from benchmarks.comparison.provider import words
 from benchmarks.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.record import Detail

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import uvloop
 
 from benchmarks.caller import BlockingClient, PacedClient
-from benchmarks.comparison_field import Field, rest
-from benchmarks.comparison_request import request_bytes
+from benchmarks.comparison.field import Field, rest
+from benchmarks.comparison.request import request_bytes
 from benchmarks.figures import percentile
 from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer

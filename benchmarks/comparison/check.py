@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support.server import wait_until
 
-from benchmarks.comparison_request import STREAM_BODY
+from benchmarks.comparison.request import STREAM_BODY
 from benchmarks.event_provider import EventStream
 from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 from benchmarks.peers.nginx_lua import NginxLua
@@ -29,7 +29,7 @@ class Broken(Exception):
 def check(peer: Peer, keeps_bytes: bool) -> str:
     """Check the responses, and return a description of them.
 
-    The upstream must be ``comparison_provider`` with ``EVENTS`` events per stream.
+    The upstream must be ``benchmarks.comparison.provider`` with ``EVENTS`` events per stream.
     """
     plain = _send(peer, REQUEST_BODY, "plain request")
     if _content(plain, "message") != _content(ANSWER_BODY, "message"):

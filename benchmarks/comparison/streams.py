@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from benchmarks.bench import ROLES
-from benchmarks.comparison_field import Field, rest
+from benchmarks.comparison.field import Field, rest
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 
@@ -41,7 +41,7 @@ def _round(peer: Peer, streams: int, seconds: float) -> dict[str, Any]:
     pids = peer.pids()
     flags: dict[str, object] = {"port": peer.port, "streams": streams, "events": EVENTS, "interval-ms": INTERVAL_MS}
     flags |= {"spread-s": _SPREAD_S, "seconds": seconds, "headers": json.dumps(dict(peer.headers))}
-    command = [sys.executable, "-m", "benchmarks.comparison_load", "--pids", *map(str, pids)]
+    command = [sys.executable, "-m", "benchmarks.comparison.load", "--pids", *map(str, pids)]
     command += [text for name, value in flags.items() for text in (f"--{name}", str(value))]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=_STARTING_S + 10 * seconds)
     found: dict[str, Any] = json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Run the upstream of the comparison, which sends a stream if the request asks for one, otherwise a completion.
 
-``python -m benchmarks.comparison_provider --port P --events N --interval-ms T --answer-bytes B``. Streams are the same
+``python -m benchmarks.comparison.provider --port P --events N --interval-ms T --answer-bytes B``. Streams are the same
 as in ``benchmarks.event_provider``. A request is read completely before the response is sent. Request bodies need a
 Content-Length.
 """

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import trustme
 
-from benchmarks.comparison_field import Field, rest
-from benchmarks.comparison_requests import one_round
+from benchmarks.comparison.field import Field, rest
+from benchmarks.comparison.requests import one_round
 from benchmarks.messages import FIVE
 from benchmarks.peers.peer import NotInstalled, Peer, Upstream
 from benchmarks.wrk import run_wrk

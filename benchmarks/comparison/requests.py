@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.comparison_field import Field, rest, spent
+from benchmarks.comparison.field import Field, rest, spent
 from benchmarks.messages import FIVE, SDK, HeaderSet
 from benchmarks.peers.catalogue import ENTRIES
 from benchmarks.peers.peer import Peer

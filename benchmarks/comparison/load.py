@@ -1,6 +1,6 @@
 """Read a fixed number of concurrent streams through any proxy, on uvloop. A stream that ends is restarted.
 
-``python -m benchmarks.comparison_load --port P --streams N …`` prints one line of JSON about a window of time. The JSON
+``python -m benchmarks.comparison.load --port P --streams N …`` prints one line of JSON about a window of time. The JSON
 has the number of events, the CPU seconds of each given process, and the time to each stream's first event. The JSON
 also has the deviation of gaps between events from the upstream's interval, and the number of streams that broke or
 differed from the upstream's stream.
@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import uvloop
 
-from benchmarks.comparison_request import STREAM_BODY, ResponseReader, request_bytes
+from benchmarks.comparison.request import STREAM_BODY, ResponseReader, request_bytes
 from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
 

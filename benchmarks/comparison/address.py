@@ -53,11 +53,11 @@ class ProviderAddress:
         self._running.enter_context(Nginx(place, _CANNED.format(**values, body=ANSWER_BODY.decode()), self.port))
 
     def events(self, events: int, interval_ms: float, answer_bytes: int = 0) -> None:
-        """Start ``benchmarks.comparison_provider``."""
+        """Start ``benchmarks.comparison.provider``."""
         place = self._next()
         flags = {"port": self.port, "events": events, "interval-ms": interval_ms, "answer-bytes": answer_bytes}
         arguments = [text for name, value in flags.items() for text in (f"--{name}", str(value))]
-        provider = Program(["-m", "benchmarks.comparison_provider", *arguments], place, "provider")
+        provider = Program(["-m", "benchmarks.comparison.provider", *arguments], place, "provider")
         self._running.callback(provider.kill)
         provider.printed("(ready)")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.comparison_field import Field, rest
-from benchmarks.comparison_request import STREAM_BODY, ResponseReader, request_bytes
+from benchmarks.comparison.field import Field, rest
+from benchmarks.comparison.request import STREAM_BODY, ResponseReader, request_bytes
 from benchmarks.messages import REQUEST_BODY
 from benchmarks.peers.catalogue import Entry
 from benchmarks.peers.peer import NotInstalled, Peer, resident_mib

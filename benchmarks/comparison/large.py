@@ -6,8 +6,8 @@ import statistics
 import time
 from typing import Any
 
-from benchmarks.comparison_field import Field, rest, spent
-from benchmarks.comparison_provider import completion, words
+from benchmarks.comparison.field import Field, rest, spent
+from benchmarks.comparison.provider import completion, words
 from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from benchmarks.bench import ROLES, Bench
-from benchmarks.comparison_address import ProviderAddress
-from benchmarks.comparison_check import EVENTS, Broken, check
-from benchmarks.comparison_result import Comparison
+from benchmarks.comparison.address import ProviderAddress
+from benchmarks.comparison.check import EVENTS, Broken, check
+from benchmarks.comparison.result import Comparison
 from benchmarks.peers.catalogue import ENTRIES, Entry
 from benchmarks.peers.peer import NotInstalled, Peer, Upstream
 from benchmarks.peers.relaybook import RelaybookPeer
