@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from benchmarks.big_log_words import FEATURES, Model
+from benchmarks.big_log.words import FEATURES, Model
 
 _SYSTEM: Final = {
     feature: f"You are the {feature} assistant of a shop. Answer briefly, in the language of the question.".encode()

@@ -1,4 +1,4 @@
-"""Index the text of a log while another process fills it: ``python -m benchmarks.big_log_index <store> <records>``.
+"""Index the text of a log while another process fills it: ``python -m benchmarks.big_log.index <store> <records>``.
 
 The recorder's text pass runs in a separate process. So creating a large log uses one core for the records and one core
 for their text. The process ends when the given number of records is indexed.

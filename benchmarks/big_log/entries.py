@@ -1,24 +1,10 @@
-"""Fill a store with a log of any size: ``python -m benchmarks.big_log <directory> --records 10000000``.
+"""Generate the entries of the big log."""
 
-``--store clickhouse://…`` fills an empty database of a ClickHouse server instead, with the password in
-``RELAYBOOK_STORE_PASSWORD``.
-
-The records imitate the traffic of a busy shop. Half of the records have one of eight labels and are independent
-requests. The other half belong to 200,000 users, whose conversations grow turn by turn. The same recipe creates exactly
-the same log (benchmarks/big_log_facts.py). ``benchmarks/parts/big_log.py`` measures queries on such a log.
-"""
-
-import argparse
-import os
 import random
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.big_log_bodies import (
+from benchmarks.big_log.bodies import (
     ERROR_MESSAGES,
     Conversation,
     conversation_length,
@@ -29,8 +15,8 @@ from benchmarks.big_log_bodies import (
     response_head,
     user_message,
 )
-from benchmarks.big_log_facts import LONG_THREAD, LONG_THREAD_NAMESPACE, Facts, Recipe
-from benchmarks.big_log_words import (
+from benchmarks.big_log.facts import LONG_THREAD, LONG_THREAD_NAMESPACE, Facts, Recipe
+from benchmarks.big_log.words import (
     DRAWN_CHANNELS,
     DRAWN_FEATURES,
     DRAWN_LABELS,
@@ -41,27 +27,13 @@ from benchmarks.big_log_words import (
     Words,
     user_name,
 )
-from relaybook import clock
 from relaybook.apis import match
 from relaybook.log.formats import read_request, read_response
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.record import Detail, Record, encode_chain
-from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body, Entry
-from relaybook.log.store.port import Batch, Writer
-from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.settings.definitions import Settings
-from relaybook.system.process import collect_rarely
 
-RECORDS: Final = 10_000_000
-_BATCH: Final = 5_000
-_TOLD_EVERY: Final = 20
 _KEYS: Final = ("3fa9c2d1e0b4", "91b04c77aa2e", "c0ffee12ab34", "5d1e9f003b7a")
-
-
-def store_of(directory: Path) -> Path:
-    """Return the store of a server named ``log`` in this directory (benchmarks/bench.py)."""
-    return directory / "log" / "data" / "store"
 
 
 class BigLog:
@@ -231,86 +203,3 @@ def _response_of(
         fields["cost_usd"] = (asked * model.input_usd + given * model.output_usd) / 1e6
         fields["prices_version"] = "2026-11-01"
     return response, fields
-
-
-def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
-    """Create the log and its text index. Prints progress and returns metrics."""
-    store = store_of(directory)
-    store.mkdir(parents=True, mode=0o700)
-    writer = SqliteWriter(store)
-    words = subprocess.Popen([sys.executable, "-m", "benchmarks.big_log_index", str(store), str(recipe.records)])
-    figures = write(writer, recipe)
-    recipe.keep(directory)
-    since = time.perf_counter()
-    if words.wait() != 0:
-        raise RuntimeError(f"the words of {store} were not indexed: exit {words.returncode}, see above")
-    return figures | {"words_behind_s": time.perf_counter() - since} | sizes(directory)
-
-
-def write(writer: Writer, recipe: Recipe) -> dict[str, float]:
-    """Write all records, and close the writer. Prints progress and returns metrics."""
-    collect_rarely()
-    log = BigLog(recipe)
-    started, cpu_s, making = time.perf_counter(), time.process_time(), 0.0
-    for number, first in enumerate(range(0, recipe.records, _BATCH), 1):
-        since = time.perf_counter()
-        entries = log.entries(first, min(_BATCH, recipe.records - first))
-        making += time.perf_counter() - since
-        writer.commit(Batch(entries=entries))
-        if number % _TOLD_EVERY == 0 or first + _BATCH >= recipe.records:
-            done, seconds = first + len(entries), time.perf_counter() - started
-            print(f"{done:,} records, {done / seconds:,.0f}/s, of it {making / seconds:.0%} making them", flush=True)
-    writer.close()
-    seconds = time.perf_counter() - started
-    return {
-        "records_per_second": recipe.records / seconds,
-        "making_s": making,
-        "all_s": seconds,
-        "cpu_s": time.process_time() - cpu_s,
-    }
-
-
-def tidy(directory: Path) -> None:
-    """Run the recorder's idle-time maintenance, which would otherwise run between the queries."""
-    writer = SqliteWriter(store_of(directory))
-    while writer.run_maintenance(clock.monotonic_ns() + clock.NANOSECONDS):
-        pass
-    writer.close()
-
-
-def sizes(directory: Path) -> dict[str, float]:
-    """Return the bytes of the database, of the bodies and of the text index."""
-    store = store_of(directory)
-    bodies = sum(path.stat().st_size for path in (store / "bodies").iterdir())
-    return {
-        "database_bytes": sum(path.stat().st_size for path in store.glob("relaybook.sqlite*")),
-        "body_bytes": bodies,
-        "words_bytes": sum(path.stat().st_size for path in store.glob("text.sqlite*")),
-    }
-
-
-def main() -> None:
-    """Fill a directory that does not have a log yet."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--records", type=int, default=RECORDS)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--store", help="ClickHouse database to fill, clickhouse://user@host:port/database")
-    parser.add_argument("--ends-at", type=int, help="microseconds since the epoch; default: now")
-    asked = parser.parse_args()
-    if store_of(asked.directory).exists():
-        parser.error(f"{asked.directory} has a log already")
-    recipe = Recipe(asked.records, asked.ends_at or clock.wall_us(), asked.seed)
-    if asked.store is None:
-        figures = fill(asked.directory, recipe)
-    else:
-        settings = Settings(store=asked.store, store_password=os.environ.get("RELAYBOOK_STORE_PASSWORD"))
-        figures = write(open_store(store_of(asked.directory), settings).open_writer(), recipe)
-        recipe.keep(asked.directory)
-    for name, value in figures.items():
-        per_record = f", {value / asked.records:,.0f} per record" if name.endswith("_bytes") else ""
-        print(f"{name}: {value:,.1f}{per_record}")
-
-
-if __name__ == "__main__":
-    main()

@@ -9,9 +9,9 @@ from itertools import cycle, product
 from typing import Final, NamedTuple, get_args
 from urllib.parse import quote, urlencode
 
-from benchmarks.big_log import ticket_of
-from benchmarks.big_log_facts import LONG_THREAD_NAMESPACE, Facts, Recipe
-from benchmarks.big_log_words import CHANNELS, FEATURES, LABELS, MODELS, USER_WEIGHTS, USERS, Words, user_name
+from benchmarks.big_log.entries import ticket_of
+from benchmarks.big_log.facts import LONG_THREAD_NAMESPACE, Facts, Recipe
+from benchmarks.big_log.words import CHANNELS, FEATURES, LABELS, MODELS, USER_WEIGHTS, USERS, Words, user_name
 from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import SORT_FIELDS, Cursor
 from relaybook.log.record import Outcome

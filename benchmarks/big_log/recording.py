@@ -1,6 +1,6 @@
 """Write a run of the journal at a constant rate, like a relay, until stopped.
 
-``python -m benchmarks.big_log_recording <journal> <records per second>``. The server's recorder finds the run and reads
+``python -m benchmarks.big_log.recording <journal> <records per second>``. The server's recorder finds the run and reads
 it like the run of a relay. The exchanges are the records of a big log that starts now and has a different seed.
 
 The exchanges are generated before writing starts, so that writing uses as much CPU time as a relay uses at this rate.
@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from benchmarks.big_log import BigLog
-from benchmarks.big_log_facts import Recipe
+from benchmarks.big_log.entries import BigLog
+from benchmarks.big_log.facts import Recipe
 from relaybook import clock
 from relaybook.ids import new_id
 from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event

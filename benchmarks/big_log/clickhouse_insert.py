@@ -1,8 +1,9 @@
-"""Insert records into a ClickHouse log: ``python -m benchmarks.clickhouse_insert <database> <records> <recorder>``.
+"""Insert records of the big log into a ClickHouse log.
 
-The password is in ``RELAYBOOK_STORE_PASSWORD``. The records are made first. Then the process prints ``ready``, waits
-for a line on standard input, inserts the records in batches of the size that a busy recorder commits, and prints the
-CPU seconds that it used. ``recorder`` is a number that makes this recorder different from others.
+``python -m benchmarks.big_log.clickhouse_insert <database> <records> <recorder>``. The password is in
+``RELAYBOOK_STORE_PASSWORD``. The records are made first. Then the process prints ``ready``, waits for a line on
+standard input, inserts the records in batches of the size that a busy recorder commits, and prints the CPU seconds that
+it used. ``recorder`` is a number that makes this recorder different from others.
 """
 
 import os
@@ -10,8 +11,8 @@ import sys
 import time
 from typing import Final
 
-from benchmarks.big_log import BigLog
-from benchmarks.big_log_facts import Recipe
+from benchmarks.big_log.entries import BigLog
+from benchmarks.big_log.facts import Recipe
 from relaybook import clock
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.port import Batch
