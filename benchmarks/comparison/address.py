@@ -8,8 +8,8 @@ import trustme
 from tests.support.server import Program
 
 from benchmarks.bench import Bench
-from benchmarks.messages import ANSWER_BODY, HeaderSet
-from benchmarks.nginx import Nginx, free_port
+from benchmarks.traffic.messages import ANSWER_BODY, HeaderSet
+from benchmarks.traffic.nginx import Nginx, free_port
 
 _CANNED = """
   client_max_body_size 0;

@@ -11,11 +11,11 @@ from pathlib import Path
 from tests.support.server import wait_until
 
 from benchmarks.comparison.request import STREAM_BODY
-from benchmarks.event_provider import EventStream
-from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 from benchmarks.peers.nginx_lua import NginxLua
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
+from benchmarks.traffic.event_provider import EventStream
+from benchmarks.traffic.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 
 #: Number of events per stream while proxies are checked.
 EVENTS = 5

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.comparison.field import Field, rest, spent
 from benchmarks.comparison.provider import completion, words
-from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 MIB = 1 << 20
 #: Sizes of the request and of the response in bytes.

@@ -5,12 +5,12 @@ from contextlib import ExitStack
 
 import uvloop
 
-from benchmarks.caller import BlockingClient, PacedClient
 from benchmarks.comparison.field import Field, rest
 from benchmarks.comparison.request import request_bytes
 from benchmarks.figures import percentile
-from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer
+from benchmarks.traffic.caller import BlockingClient, PacedClient
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 ASKED = 1200
 PER_SECOND = 200.0

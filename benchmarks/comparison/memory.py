@@ -13,9 +13,9 @@ import uvloop
 
 from benchmarks.comparison.field import Field, rest
 from benchmarks.comparison.request import STREAM_BODY, ResponseReader, request_bytes
-from benchmarks.messages import REQUEST_BODY
 from benchmarks.peers.catalogue import Entry
 from benchmarks.peers.peer import NotInstalled, Peer, resident_mib
+from benchmarks.traffic.messages import REQUEST_BODY
 
 IDLE, STREAMS = (1_000, 10_000), (1_000, 5_000)
 INTERVAL_MS = 2000.0

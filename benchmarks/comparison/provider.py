@@ -1,8 +1,8 @@
 """Run the upstream of the comparison, which sends a stream if the request asks for one, otherwise a completion.
 
 ``python -m benchmarks.comparison.provider --port P --events N --interval-ms T --answer-bytes B``. Streams are the same
-as in ``benchmarks.event_provider``. A request is read completely before the response is sent. Request bodies need a
-Content-Length.
+as in ``benchmarks.traffic.event_provider``. A request is read completely before the response is sent. Request bodies
+need a Content-Length.
 """
 
 import argparse
@@ -11,8 +11,8 @@ import json
 
 import uvloop
 
-from benchmarks.event_provider import EventStream
-from benchmarks.messages import ANSWER_BODY
+from benchmarks.traffic.event_provider import EventStream
+from benchmarks.traffic.messages import ANSWER_BODY
 
 #: Text that the body of a request for a stream has near its start or end, in either formatting.
 _STREAM = (b'"stream":true', b'"stream": true')

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import httptools
 
-from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 STREAM_BODY = REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)
 

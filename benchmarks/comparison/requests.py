@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.comparison.field import Field, rest, spent
-from benchmarks.messages import FIVE, SDK, HeaderSet
 from benchmarks.peers.catalogue import ENTRIES
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 from benchmarks.process_cpu import cpu_seconds
-from benchmarks.wrk import Load, run_wrk
+from benchmarks.traffic.messages import FIVE, SDK, HeaderSet
+from benchmarks.traffic.wrk import Load, run_wrk
 
 CONNECTIONS = (1, 32, 256)
 #: Requests per connection in a measurement. Slow proxies are measured longer to reach this number, up to a time limit.

@@ -6,9 +6,9 @@ import trustme
 
 from benchmarks.comparison.field import Field, rest
 from benchmarks.comparison.requests import one_round
-from benchmarks.messages import FIVE
 from benchmarks.peers.peer import NotInstalled, Peer, Upstream
-from benchmarks.wrk import run_wrk
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.wrk import run_wrk
 
 _ROUNDS = 2
 _SECONDS = 1

@@ -22,11 +22,11 @@ from benchmarks.big_log.facts import Recipe
 from benchmarks.big_log.fill import RECORDS, fill, sizes, store_of, write
 from benchmarks.big_log.questions import Question, questions
 from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
 from benchmarks.parts.big_log import send
 from benchmarks.process_cpu import cpu_seconds
-from benchmarks.wrk import Load, run_wrk
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
+from benchmarks.traffic.wrk import Load, run_wrk
 from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter

@@ -21,7 +21,7 @@ from benchmarks.comparison.result import Comparison
 from benchmarks.comparison.streams import EVENTS, measure_streams
 from benchmarks.comparison.streams import INTERVAL_MS as STREAM_MS
 from benchmarks.comparison.tls import measure_tls
-from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
+from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
 
 METHOD = (
     "All proxies run at the same time in front of one upstream on loopback, each with one worker (process or "

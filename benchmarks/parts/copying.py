@@ -19,11 +19,11 @@ import uvloop
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import PacedClient
 from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.traffic.caller import PacedClient
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
 from relaybook import clock
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.restore import read_line

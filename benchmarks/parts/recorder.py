@@ -22,8 +22,8 @@ from tests.support.no_passes import no_passes
 from benchmarks.bench import Bench
 from benchmarks.compiled import compiled
 from benchmarks.figures import Result
-from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
-from benchmarks.written_journal import write_journal
+from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
+from benchmarks.traffic.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Final
 
-from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY
+from benchmarks.traffic.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 from relaybook import clock
 from relaybook.ids import new_id
 from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event

@@ -1,7 +1,8 @@
 """Run an upstream that streams events of about 280 bytes at a constant rate. The upstream runs on uvloop for low
 overhead.
 
-``python -m benchmarks.event_provider --port P --events N --interval-ms T``. The response to every request is a stream.
+``python -m benchmarks.traffic.event_provider --port P --events N --interval-ms T``. The response to every request is a
+stream.
 """
 
 import argparse

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from benchmarks.messages import REQUEST_BODY, HeaderSet
+from benchmarks.traffic.messages import REQUEST_BODY, HeaderSet
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 _SCRIPT = """

@@ -1,9 +1,9 @@
 """Read a fixed number of concurrent streams, on uvloop. A stream that ends is restarted.
 
-``python -m benchmarks.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one line of
-JSON about a window of S seconds. The JSON has the numbers of events and reads, the CPU time of the process PID in the
-window, and the time to each stream's first event. Streams last T seconds, and their starts are spread evenly over T
-seconds.
+``python -m benchmarks.traffic.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one
+line of JSON about a window of S seconds. The JSON has the numbers of events and reads, the CPU time of the process PID
+in the window, and the time to each stream's first event. Streams last T seconds, and their starts are spread evenly
+over T seconds.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from typing import cast
 import uvloop
 
 from benchmarks.figures import percentile
-from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 STREAM_REQUEST = FIVE.request_head("127.0.0.1") + REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)
 STREAM_REQUEST = STREAM_REQUEST.replace(

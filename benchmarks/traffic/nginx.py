@@ -10,7 +10,7 @@ from typing import Self
 
 from tests.support.server import wait_until
 
-from benchmarks.messages import ANSWER_BODY, HeaderSet
+from benchmarks.traffic.messages import ANSWER_BODY, HeaderSet
 
 _MAIN = """
 daemon off; master_process off; worker_rlimit_nofile 20000; pid {place}/pid; error_log {place}/error.log error;

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final, cast
 
-from benchmarks.event_load import STREAM_REQUEST
+from benchmarks.traffic.event_load import STREAM_REQUEST
 
 _HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 _HEALTHY: Final = b"ok\n"

@@ -5,7 +5,7 @@ import socket
 import time
 from typing import Self, cast
 
-from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 
 def _is_complete(data: bytes) -> bool:
