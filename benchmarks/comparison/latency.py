@@ -7,8 +7,8 @@ import uvloop
 
 from benchmarks.comparison.field import Field, rest
 from benchmarks.comparison.request import request_bytes
-from benchmarks.figures import percentile
 from benchmarks.peers.peer import Peer
+from benchmarks.results.figures import percentile
 from benchmarks.traffic.caller import BlockingClient, PacedClient
 from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 

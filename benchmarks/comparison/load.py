@@ -17,8 +17,8 @@ from typing import Any, cast
 import uvloop
 
 from benchmarks.comparison.request import STREAM_BODY, ResponseReader, request_bytes
-from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import percentile
 
 #: Text that every event contains, and that occurs nowhere else in a response.
 _MARK = b'" token"'

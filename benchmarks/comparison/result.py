@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.figures import Result
+from benchmarks.results.figures import Result
 
 #: Separates a figure's row from its column in ``Figure.what``.
 _AT = " @ "

@@ -22,8 +22,8 @@ from benchmarks.bench import Bench, Relaybook
 from benchmarks.big_log.facts import Recipe
 from benchmarks.big_log.fill import RECORDS, fill, sizes, store_of, tidy
 from benchmarks.big_log.questions import Question, questions
-from benchmarks.figures import Result, percentile
 from benchmarks.page_cache import drop_page_cache, random_read_ms
+from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 
 PER_SECOND: Final = 5_000

@@ -21,9 +21,9 @@ from benchmarks.bench import Bench, Relaybook
 from benchmarks.big_log.facts import Recipe
 from benchmarks.big_log.fill import RECORDS, fill, sizes, store_of, write
 from benchmarks.big_log.questions import Question, questions
-from benchmarks.figures import Result, percentile
 from benchmarks.parts.big_log import send
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.messages import FIVE
 from benchmarks.traffic.nginx import start_provider
 from benchmarks.traffic.wrk import Load, run_wrk

@@ -17,7 +17,7 @@ from tests.support.records import an_entry, new_record_id
 
 from benchmarks.bench import Bench
 from benchmarks.comparison.provider import words
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.record import Detail
 from relaybook.log.store.entry import Entry

@@ -19,8 +19,8 @@ import uvloop
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.caller import PacedClient
 from benchmarks.traffic.messages import FIVE
 from benchmarks.traffic.nginx import start_provider

@@ -16,8 +16,8 @@ from tests.support.process_usage import peak_memory
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result
 from benchmarks.process_cpu import cpu_seconds, resident_kib
+from benchmarks.results.figures import Result
 from relaybook import clock
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter

@@ -12,8 +12,8 @@ from typing import Any, Final
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.crowd import IdleClients
 from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 from benchmarks.traffic.nginx import start_provider

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.caller import BlockingClient, PacedClient
 from benchmarks.traffic.messages import FIVE
 from benchmarks.traffic.nginx import start_provider, start_proxy

@@ -16,10 +16,10 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
 from benchmarks.parts.streams import start_event_provider
 from benchmarks.process_cpu import cpu_seconds, resident_kib
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.crowd import IdleClients, StreamReading, begin_streams, unchunked
 from benchmarks.traffic.event_provider import EventStream
 from benchmarks.traffic.messages import FIVE, REQUEST_BODY

@@ -21,7 +21,7 @@ from tests.support.no_passes import no_passes
 
 from benchmarks.bench import Bench
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
+from benchmarks.results.figures import Result
 from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.traffic.written_journal import write_journal
 from relaybook import clock

@@ -14,8 +14,8 @@ from typing import Any, Final
 from tests.support.server import is_running, wait_until
 
 from benchmarks.bench import Bench
-from benchmarks.figures import Result
 from benchmarks.machine import load_average
+from benchmarks.results.figures import Result
 from benchmarks.timed_start import TimedStart, first_response
 from benchmarks.traffic.messages import FIVE
 from benchmarks.traffic.nginx import start_provider

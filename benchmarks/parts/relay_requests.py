@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import Result
 from benchmarks.traffic.messages import ANSWER_BODY, FIVE, REQUEST_BODY, SDK, TRACED, HeaderSet
 from benchmarks.traffic.nginx import Nginx, start_provider, start_proxy
 from benchmarks.traffic.wrk import Load, run_wrk

@@ -18,7 +18,7 @@ from tests.support.server import Program
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
+from benchmarks.results.figures import Result
 from benchmarks.traffic.nginx import free_port, start_proxy
 
 METHOD = (

@@ -13,7 +13,7 @@ import time
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 from benchmarks.traffic.caller import PacedClient
 from benchmarks.traffic.messages import FIVE
 from benchmarks.traffic.nginx import start_provider

@@ -14,8 +14,8 @@ from typing import cast
 
 import uvloop
 
-from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import percentile
 from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 STREAM_REQUEST = FIVE.request_head("127.0.0.1") + REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)

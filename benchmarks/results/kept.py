@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Result
+from benchmarks.results.figures import Result
 
-LATEST = Path(__file__).parent / "latest"
+LATEST = Path(__file__).parents[1] / "latest"
 
 
 def keep(result: Result, machine: dict[str, Any], began: str, load: tuple[float, float]) -> Path:

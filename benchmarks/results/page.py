@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.plots import write_plots
-from benchmarks.results import latest
-from benchmarks.tables import number, page_table
+from benchmarks.results.kept import latest
+from benchmarks.results.plots import write_plots
+from benchmarks.results.tables import number, page_table
 
-_ROOT = Path(__file__).parent.parent
+_ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "explanation" / "benchmarks.md"
 _BEGIN = "<!-- Everything below is written by: python -m benchmarks --page -->"
 
@@ -40,7 +40,7 @@ def _source(part: str) -> str:
 def _description(source: str) -> str:
     """Return the first two paragraphs of a module's docstring, which describe the part on the page."""
     text = ast.get_docstring(ast.parse((_ROOT / source).read_text("utf-8"))) or ""
-    return " ".join(" ".join(text.split("\n\n")[:2]).split())
+    return " ".join(" ".join(text.split("\n\n")[:2]).split()).replace("``", "`")
 
 
 def _wrapped(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.comparison.result import cells, reason
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 _WIDTH, _LEFT, _RIGHT, _TOP, _STEP, _BAR = 760, 170, 130, 62, 30, 18
 _STYLE = """
   .back { fill: #ffffff } .text { fill: #1f2328 } .faint { fill: #59636e } .line { stroke: #d1d9e0 }
