@@ -9,9 +9,9 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
-from benchmarks.results import keep, save
-from benchmarks.results_page import write_page
-from benchmarks.tables import table
+from benchmarks.results.kept import keep, save
+from benchmarks.results.page import write_page
+from benchmarks.results.tables import table
 
 PARTS = [
     "comparison",

@@ -1,6 +1,6 @@
 """Calculate how evenly nodes are loaded if a balancer sends each namespace to one node.
 
-Run ``python -m benchmarks.fleet``. The namespaces are the namespaces of the big log (benchmarks/big_log_words.py). Half
+Run ``python -m benchmarks.fleet``. The namespaces are the namespaces of the big log (benchmarks/big_log/words.py). Half
 of all requests have one of eight labels. The other half belong to 200,000 users, and the first user sends one in sixty
 of these requests. The result for the node with the highest load is exact, because it is calculated from the weights of
 all namespaces without sampling. docs/how-to/scale.md has the table.
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import pairwise
 
-from benchmarks.big_log_words import DRAWN_LABELS, USER_WEIGHTS, user_name
+from benchmarks.big_log.words import DRAWN_LABELS, USER_WEIGHTS, user_name
 
 NODES = (2, 10, 100, 1000)
 

@@ -26,13 +26,13 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import ROLES, Bench, Relaybook
-from benchmarks.caller import PacedClient
-from benchmarks.figures import Result
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
-from benchmarks.mixed_traffic import CALLERS, KINDS, Traffic
 from benchmarks.process_cpu import resident_kib
-from benchmarks.results import keep
-from benchmarks.tables import table
+from benchmarks.results.figures import Result
+from benchmarks.results.kept import keep
+from benchmarks.results.tables import table
+from benchmarks.traffic.caller import PacedClient
+from benchmarks.traffic.mixed import CALLERS, KINDS, Traffic
 from relaybook.system import disk
 
 #: Shorter runs only test the script and keep no results.

@@ -17,7 +17,7 @@ from typing import Any, Final
 from tests.support.server import Server, is_running, wait_until
 
 from benchmarks.bench import ROLES, Bench
-from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
 
 _PATIENCE_SECONDS: Final = 60.0
 

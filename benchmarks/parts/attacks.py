@@ -14,8 +14,8 @@ from typing import Any, Final
 from tests.support.server import SimulatedProvider, wait_until
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result
 from benchmarks.process_cpu import cpu_seconds, resident_kib
+from benchmarks.results.figures import Result
 
 ATTACKERS: Final = 300
 METHOD = (

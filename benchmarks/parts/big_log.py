@@ -19,16 +19,16 @@ from statistics import median
 from typing import Any, Final
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.big_log import RECORDS, fill, sizes, store_of, tidy
-from benchmarks.big_log_facts import Recipe
-from benchmarks.big_log_questions import Question, questions
-from benchmarks.figures import Result, percentile
+from benchmarks.big_log.facts import Recipe
+from benchmarks.big_log.fill import RECORDS, fill, sizes, store_of, tidy
+from benchmarks.big_log.questions import Question, questions
 from benchmarks.page_cache import drop_page_cache, random_read_ms
+from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 
 PER_SECOND: Final = 5_000
 METHOD: Final = (
-    "The log is that of RELAYBOOK_BIG_LOG, or benchmarks/big_log.py creates it with the store's own writer: 10 "
+    "The log is that of RELAYBOOK_BIG_LOG, or benchmarks/big_log creates it with the store's own writer: 10 "
     "million records unless stated otherwise, 60 days, 8 labels, 200,000 users. `relaybook serve` is queried over "
     "one persistent connection. Each kind of question is asked with 200 different values drawn like those of the "
     "records (the newest page and the thread are always the same, 200 and 20 times). The time runs from the first "
@@ -163,7 +163,7 @@ def _recording(relay: Relaybook) -> Iterator[dict[str, float]]:
 
     Yields a dict, which has the rates of written and recorded exchanges after the block.
     """
-    command = [sys.executable, "-m", "benchmarks.big_log_recording", str(relay.data / "journal"), str(PER_SECOND)]
+    command = [sys.executable, "-m", "benchmarks.big_log.recording", str(relay.data / "journal"), str(PER_SECOND)]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     pace: dict[str, float] = {}
     try:

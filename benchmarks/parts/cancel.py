@@ -15,7 +15,7 @@ import uvloop
 from tests.support.server import SimulatedProvider, wait_until
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 
 LEAVINGS, AT_A_TIME = 500, 10
 EVENTS_READ = 5

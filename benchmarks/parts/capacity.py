@@ -15,12 +15,12 @@ from typing import Any
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.capacity import Share, most_requests
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
-from benchmarks.messages import FIVE
-from benchmarks.nginx import Nginx, start_provider
 from benchmarks.peers.peer import process_tree
 from benchmarks.process_cpu import cpu_seconds
-from benchmarks.wrk import Load, run_wrk
+from benchmarks.results.figures import Result
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import Nginx, start_provider
+from benchmarks.traffic.wrk import Load, run_wrk
 
 _CONNECTIONS = 64
 _STEADY_CONNECTIONS = 256

@@ -12,7 +12,7 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 
 STREAMS, EVENTS = 25, 40
 METHOD = (

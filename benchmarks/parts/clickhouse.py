@@ -18,15 +18,15 @@ from typing import Any, Final
 from tests.support.clickhouse.server import ClickHouse, url_of
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.big_log import RECORDS, fill, sizes, store_of, write
-from benchmarks.big_log_facts import Recipe
-from benchmarks.big_log_questions import Question, questions
-from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
+from benchmarks.big_log.facts import Recipe
+from benchmarks.big_log.fill import RECORDS, fill, sizes, store_of, write
+from benchmarks.big_log.questions import Question, questions
 from benchmarks.parts.big_log import send
 from benchmarks.process_cpu import cpu_seconds
-from benchmarks.wrk import Load, run_wrk
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
+from benchmarks.traffic.wrk import Load, run_wrk
 from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
@@ -36,7 +36,7 @@ _INSERTED: Final = 100_000
 _SERVERS, _CONNECTIONS, _PAUSE_MS, _SECONDS = 3, 32, 100, 30
 METHOD: Final = (
     "The engine is chdb-core behind an HTTP server, on the same two cores as everything else. *insert*: one process, "
-    f"or two at the same time, each insert {_INSERTED:,} records of benchmarks/big_log.py in batches of 5,000 with the "
+    f"or two at the same time, each insert {_INSERTED:,} records of benchmarks/big_log in batches of 5,000 with the "
     "store's own writer, which also extracts the words. The records were made before. The CPU time of the engine "
     "includes the merges until the last insert. *servers*: three `relaybook serve` share one log. Each relays "
     f"{_CONNECTIONS * 1000 // _PAUSE_MS} requests per second from wrk (five headers, bodies of 0.5 and 0.8 KB) to "
@@ -86,7 +86,7 @@ def _measure_inserts(bench: Bench, server: ClickHouse, result: Result) -> None:
 
 def _insert(server: ClickHouse, log: DatabaseAddress, records: int, recorders: int) -> dict[str, float]:
     """Let processes insert records at the same time, and return the rate and the CPU time per record."""
-    command = [sys.executable, "-m", "benchmarks.clickhouse_insert", url_of(log), str(records)]
+    command = [sys.executable, "-m", "benchmarks.big_log.clickhouse_insert", url_of(log), str(records)]
     processes = [
         subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for number in range(recorders)

@@ -10,18 +10,18 @@ import time
 from collections.abc import Callable
 
 from benchmarks.bench import Bench
-from benchmarks.comparison_address import ProviderAddress
-from benchmarks.comparison_field import Field
-from benchmarks.comparison_large import measure_large
-from benchmarks.comparison_latency import ASKED, PER_SECOND, measure_latency
-from benchmarks.comparison_memory import INTERVAL_MS as MEMORY_MS
-from benchmarks.comparison_memory import PATIENCE_S, measure_memory, raise_descriptor_limit
-from benchmarks.comparison_requests import measure_requests
-from benchmarks.comparison_result import Comparison
-from benchmarks.comparison_streams import EVENTS, measure_streams
-from benchmarks.comparison_streams import INTERVAL_MS as STREAM_MS
-from benchmarks.comparison_tls import measure_tls
-from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
+from benchmarks.comparison.address import ProviderAddress
+from benchmarks.comparison.field import Field
+from benchmarks.comparison.large import measure_large
+from benchmarks.comparison.latency import ASKED, PER_SECOND, measure_latency
+from benchmarks.comparison.memory import INTERVAL_MS as MEMORY_MS
+from benchmarks.comparison.memory import PATIENCE_S, measure_memory, raise_descriptor_limit
+from benchmarks.comparison.requests import measure_requests
+from benchmarks.comparison.result import Comparison
+from benchmarks.comparison.streams import EVENTS, measure_streams
+from benchmarks.comparison.streams import INTERVAL_MS as STREAM_MS
+from benchmarks.comparison.tls import measure_tls
+from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
 
 METHOD = (
     "All proxies run at the same time in front of one upstream on loopback, each with one worker (process or "

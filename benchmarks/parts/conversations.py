@@ -16,15 +16,15 @@ import zstandard
 from tests.support.records import an_entry, new_record_id
 
 from benchmarks.bench import Bench
-from benchmarks.comparison_provider import words
-from benchmarks.figures import Result, percentile
+from benchmarks.comparison.provider import words
+from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.record import Detail
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     "Requests are committed one by one to an empty SQLite store, with random words and 900 bytes of headers. "

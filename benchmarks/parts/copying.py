@@ -19,11 +19,11 @@ import uvloop
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import PacedClient
-from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.caller import PacedClient
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
 from relaybook import clock
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.restore import read_line
@@ -32,7 +32,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.passes.imports import ImportPass, ImportSender
 from relaybook.recorder.passes.text import TextPass
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     "A SQLite store with 100,000 requests (request 390 bytes, response about 700). A client sends 1,000 requests per "

@@ -16,15 +16,15 @@ from tests.support.process_usage import peak_memory
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result
 from benchmarks.process_cpu import cpu_seconds, resident_kib
+from benchmarks.results.figures import Result
 from relaybook import clock
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 _RECORDS: Final = 200_000
 _BATCH: Final = 1_000

@@ -12,12 +12,12 @@ from typing import Any, Final
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.crowd import IdleClients
-from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
-from benchmarks.messages import FIVE, REQUEST_BODY
-from benchmarks.nginx import start_provider
-from benchmarks.overload_caller import send_evenly
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.crowd import IdleClients
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
+from benchmarks.traffic.nginx import start_provider
+from benchmarks.traffic.overload_caller import send_evenly
 
 IDLE: Final = 10_000
 ROUNDS: Final = 7

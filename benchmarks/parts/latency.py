@@ -10,10 +10,10 @@ from contextlib import ExitStack
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import BlockingClient, PacedClient
-from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider, start_proxy
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.caller import BlockingClient, PacedClient
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider, start_proxy
 
 METHOD = (
     "The canned completion of relay_requests, requested directly, through nginx and through the relay. One "

@@ -16,15 +16,15 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.crowd import IdleClients, StreamReading, begin_streams, unchunked
-from benchmarks.event_provider import EventStream
-from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
-from benchmarks.messages import FIVE, REQUEST_BODY
-from benchmarks.nginx import start_provider
-from benchmarks.overload_caller import Call, send_evenly
 from benchmarks.parts.streams import start_event_provider
 from benchmarks.process_cpu import cpu_seconds, resident_kib
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.crowd import IdleClients, StreamReading, begin_streams, unchunked
+from benchmarks.traffic.event_provider import EventStream
+from benchmarks.traffic.messages import FIVE, REQUEST_BODY
+from benchmarks.traffic.nginx import start_provider
+from benchmarks.traffic.overload_caller import Call, send_evenly
 
 STREAMS: Final = 2000
 IDLE: Final = 10_000

@@ -9,10 +9,10 @@ import resource
 from typing import Any
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.event_load import STREAM_REQUEST
-from benchmarks.figures import Result
 from benchmarks.parts.streams import start_event_provider
 from benchmarks.process_cpu import resident_kib
+from benchmarks.results.figures import Result
+from benchmarks.traffic.event_load import STREAM_REQUEST
 
 STREAMS, IDLE = 1000, 10_000
 _SPARE_DESCRIPTORS = 200

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.support.records import REQUEST, an_entry, traffic
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.figures import Result
+from benchmarks.results.figures import Result
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

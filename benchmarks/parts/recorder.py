@@ -21,9 +21,9 @@ from tests.support.no_passes import no_passes
 
 from benchmarks.bench import Bench
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
-from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
-from benchmarks.written_journal import write_journal
+from benchmarks.results.figures import Result
+from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
+from benchmarks.traffic.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
@@ -40,7 +40,7 @@ from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.server.gc_tuning import collect_rarely
+from relaybook.system.process import collect_rarely
 
 METHOD = (
     f"A journal of complete exchanges (request {len(REQUEST_BODY)} bytes, response about {len(ANSWER_BODY)}, varying "

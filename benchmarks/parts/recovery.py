@@ -14,12 +14,12 @@ from typing import Any, Final
 from tests.support.server import is_running, wait_until
 
 from benchmarks.bench import Bench
-from benchmarks.figures import Result
 from benchmarks.machine import load_average
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
+from benchmarks.results.figures import Result
 from benchmarks.timed_start import TimedStart, first_response
-from benchmarks.written_journal import write_journal
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
+from benchmarks.traffic.written_journal import write_journal
 from relaybook.journal.reader import RunReader, list_runs
 
 #: Number of exchanges in the backlog. Each exchange takes about 1,895 bytes of journal.

@@ -9,11 +9,11 @@ from typing import Any
 
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
-from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY, SDK, TRACED, HeaderSet
-from benchmarks.nginx import Nginx, start_provider, start_proxy
 from benchmarks.process_cpu import cpu_seconds
-from benchmarks.wrk import Load, run_wrk
+from benchmarks.results.figures import Result
+from benchmarks.traffic.messages import ANSWER_BODY, FIVE, REQUEST_BODY, SDK, TRACED, HeaderSet
+from benchmarks.traffic.nginx import Nginx, start_provider, start_proxy
+from benchmarks.traffic.wrk import Load, run_wrk
 
 METHOD = (
     f"wrk with 1 thread and 32 connections sends POST requests of {len(REQUEST_BODY)} to {len(REQUEST_BODY) + 31} "

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from tests.support.records import traffic
 
 from benchmarks.bench import Bench
-from benchmarks.figures import Result, percentile
+from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs

@@ -18,8 +18,8 @@ from tests.support.server import Program
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.compiled import compiled
-from benchmarks.figures import Result
-from benchmarks.nginx import free_port, start_proxy
+from benchmarks.results.figures import Result
+from benchmarks.traffic.nginx import free_port, start_proxy
 
 METHOD = (
     "Streams of 100 events of 280 bytes at even intervals: 300 and 1,000 concurrent streams with 50 events/s each, "
@@ -89,10 +89,10 @@ def _measure(bench: Bench, result: Result, load: Load) -> None:
 
 
 def start_event_provider(directory: Path, *, events: int, interval_ms: float) -> tuple[Program, int]:
-    """Start ``benchmarks.event_provider`` and yield its port."""
+    """Start ``benchmarks.traffic.event_provider`` and yield its port."""
     port = free_port()
     flags = ["--port", str(port), "--events", str(events), "--interval-ms", str(interval_ms)]
-    provider = Program(["-m", "benchmarks.event_provider", *flags], directory, "provider")
+    provider = Program(["-m", "benchmarks.traffic.event_provider", *flags], directory, "provider")
     provider.printed("(ready)")
     return provider, port
 
@@ -100,7 +100,7 @@ def start_event_provider(directory: Path, *, events: int, interval_ms: float) ->
 def _stream(port: int, pid: int, load: Load, seconds: float) -> dict[str, Any]:
     lasts = _EVENTS / load.per_second
     flags = ["--port", str(port), "--streams", str(load.streams), "--seconds", str(seconds), "--pid", str(pid)]
-    command = [sys.executable, "-m", "benchmarks.event_load", *flags, "--stream-seconds", str(lasts)]
+    command = [sys.executable, "-m", "benchmarks.traffic.event_load", *flags, "--stream-seconds", str(lasts)]
     return dict(json.loads(subprocess.run(command, capture_output=True, check=True).stdout))
 
 

@@ -13,10 +13,10 @@ import time
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import PacedClient
-from benchmarks.figures import Result, percentile
-from benchmarks.messages import FIVE
-from benchmarks.nginx import start_provider
+from benchmarks.results.figures import Result, percentile
+from benchmarks.traffic.caller import PacedClient
+from benchmarks.traffic.messages import FIVE
+from benchmarks.traffic.nginx import start_provider
 
 METHOD = (
     "200 requests/s for 15 s through the relay while another thread requests /api/requests?limit=500 every 25 ms. "

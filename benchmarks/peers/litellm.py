@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 
 from benchmarks.bench import Bench
-from benchmarks.messages import FIVE
 from benchmarks.peers.installed import package_version, packages
 from benchmarks.peers.peer import StartedPeer, Upstream, new_port
+from benchmarks.traffic.messages import FIVE
 
 _MODEL = "gpt-4o-mini"
 _RUN = "import sys; from litellm import run_server; sys.argv[0] = 'litellm'; run_server()"

@@ -10,8 +10,8 @@ from typing import Protocol, Self
 
 from tests.support.server import wait_until
 
-from benchmarks.nginx import free_port
 from benchmarks.process_cpu import resident_kib
+from benchmarks.traffic.nginx import free_port
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _START_SECONDS = 90.0

@@ -13,7 +13,7 @@ from tests.integration.hostile.dashboard import HEALTH, TOKEN, DashboardResponse
 from tests.support.raw_http import PATH, QUESTION, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook.api import auth
+from relaybook.api import session
 
 ROUTES: Final = routes()
 EVIL: Final = "http://evil.example"
@@ -132,8 +132,8 @@ def test_token_and_cookie_are_compared_in_constant_time(monkeypatch: pytest.Monk
         return True
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
-    assert auth.is_token(b"wrong", TOKEN)
-    assert auth.is_session(f"99999999999.{'0' * 64}", TOKEN, 0)
+    assert session.is_token(b"wrong", TOKEN)
+    assert session.is_session(f"99999999999.{'0' * 64}", TOKEN, 0)
     assert len(compared) == 2
     assert all(len(left) == len(right) for left, right in compared)
 

@@ -76,7 +76,7 @@ def test_no_table_has_anything_of_the_old_results(tmp_path: Path) -> None:
     for entry, other in zip(blank, read, strict=True):  # what an earlier reader could have read
         entry.record.completion_id = f"{other.record.completion_id or 'none'}-misread"
         entry.record.properties = {**entry.record.properties, "misread": "1"}
-        entry.record.model = "misread"
+        entry.record.model, entry.chain = "misread", b"misread"
         assert entry.detail is not None
         assert other.detail is not None
         assert other.detail.exchange is not None

@@ -14,6 +14,7 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Self
 
 import pytest
 import trustme
@@ -78,9 +79,13 @@ def upstream(tmp_path: Path) -> Iterator[Upstream]:
 
 @pytest.fixture
 def server(tmp_path: Path, upstream: Upstream) -> Iterator[Server]:
-    flags = ["--upstream-ca-file", str(tmp_path / "ca.pem")]
-    with Server(tmp_path, f"https://localhost:{upstream.server_address[1]}/v1", *flags) as started:
+    with _start_server(tmp_path, upstream.server_address[1]) as started:
         yield started
+
+
+def _start_server(tmp_path: Path, port: int) -> Server:
+    """Start a server that trusts the certificate in ``ca.pem``."""
+    return Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem"))
 
 
 def ask(server: Server, *bodies: bytes) -> list[tuple[int, bytes]]:
@@ -116,26 +121,30 @@ def test_many_concurrent_requests_all_get_a_response(server: Server, upstream: U
 
 
 class ClosingUpstream(threading.Thread):
-    """An upstream that closes the connection after each response, which has ``sent`` body bytes.
+    """An upstream that reads a request up to ``end``, responds, and closes the connection.
 
-    With ``notifies``, the upstream sends a TLS close notification first.
+    If bytes of the request are unread, the close resets the TCP connection. With ``notifies``, the upstream sends a TLS
+    close notification first.
     """
 
-    def __init__(self, context: ssl.SSLContext, head: bytes, sent: int, *, notifies: bool) -> None:
+    def __init__(self, tmp_path: Path, end: bytes, response: bytes, *, notifies: bool) -> None:
         super().__init__()
-        self._context = context
-        self._response = b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * sent
+        self._context = _server_context(tmp_path)
+        self._end = end
+        self._response = response
         self._notifies = notifies
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
 
     def run(self) -> None:
         while True:
             try:
-                raw, _ = self.listener.accept()
+                raw, _ = self._listener.accept()
             except OSError:
                 return
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._context.wrap_socket(raw, server_side=True) as connection:
-                while not connection.recv(65536).endswith(b"}"):
+                while self._end not in connection.recv(65536):
                     pass
                 connection.sendall(self._response)
                 connection.setblocking(False)
@@ -143,9 +152,13 @@ class ClosingUpstream(threading.Thread):
                     with suppress(OSError):
                         connection.unwrap()
 
-    def close(self) -> None:
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         self.join()
 
 
@@ -162,10 +175,11 @@ class ClosingUpstream(threading.Thread):
 def test_nothing_of_a_response_before_the_end_of_the_connection_is_lost(
     tmp_path: Path, head: bytes, sent: int, notifies: bool, outcome: str
 ) -> None:
-    upstream = ClosingUpstream(_server_context(tmp_path), head, sent, notifies=notifies)
-    upstream.start()
-    url = f"https://localhost:{upstream.listener.getsockname()[1]}/v1"
-    with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
+    response = b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * sent
+    with (
+        ClosingUpstream(tmp_path, b"}", response, notifies=notifies) as upstream,
+        _start_server(tmp_path, upstream.port) as server,
+    ):
         for _ in range(5):
             connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
             connection.request("POST", "/v1/chat/completions", b"{}", {"Authorization": "Bearer sk-test"})
@@ -176,7 +190,6 @@ def test_nothing_of_a_response_before_the_end_of_the_connection_is_lost(
             assert received == sent or not is_complete  # a reset discards bytes that the client had not read yet
         rows = wait_until(lambda: found if len(found := server.records()) == 5 else None)
         assert {(row["outcome"], row["response_bytes"]) for row in rows} == {(outcome, sent)}
-    upstream.close()
 
 
 def _read(response: HTTPResponse) -> tuple[int, bool]:
@@ -188,42 +201,6 @@ def _read(response: HTTPResponse) -> tuple[int, bool]:
     except (OSError, HTTPException):
         return received, False
     return received, not response.length
-
-
-class RefusingUpstream(threading.Thread):
-    """An upstream that reads only the head of a request, responds, and closes the connection.
-
-    Bytes of the request are unread, so the close resets the TCP connection. With ``notifies``, the upstream sends a TLS
-    close notification before the reset.
-    """
-
-    def __init__(self, context: ssl.SSLContext, response: bytes, *, notifies: bool) -> None:
-        super().__init__()
-        self._context = context
-        self._response = response
-        self._notifies = notifies
-        self.listener = socket.create_server(("127.0.0.1", 0))
-
-    def run(self) -> None:
-        while True:
-            try:
-                raw, _ = self.listener.accept()
-            except OSError:
-                return
-            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with self._context.wrap_socket(raw, server_side=True) as connection:
-                while b"\r\n\r\n" not in connection.recv(65536):
-                    pass
-                connection.sendall(self._response)
-                connection.setblocking(False)
-                if self._notifies:
-                    with suppress(OSError):
-                        connection.unwrap()
-
-    def close(self) -> None:
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.join()
 
 
 def _upload(port: int, size: int) -> bytes:
@@ -260,17 +237,16 @@ def test_the_response_of_an_upstream_that_closes_without_reading_the_request_arr
     tmp_path: Path, framing: bytes, size: int, notifies: bool, outcome: str
 ) -> None:
     response = b"HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n" + framing + b"\r\n" + b"x" * size
-    upstream = RefusingUpstream(_server_context(tmp_path), response, notifies=notifies)
-    upstream.start()
-    url = f"https://localhost:{upstream.listener.getsockname()[1]}/v1"
-    with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
+    with (
+        ClosingUpstream(tmp_path, b"\r\n\r\n", response, notifies=notifies) as upstream,
+        _start_server(tmp_path, upstream.port) as server,
+    ):
         for _ in range(10):
             received = _upload(server.port, 16 << 20)
             assert received.startswith(b"HTTP/1.1 413 Payload Too Large\r\n"), received
             assert received.endswith(b"\r\n\r\n" + b"x" * size)
         rows = wait_until(lambda: found if len(found := server.records()) == 10 else None)
         assert {(row["outcome"], row["status"], row["response_bytes"]) for row in rows} == {(outcome, 413, size)}
-    upstream.close()
 
 
 @pytest.mark.parametrize("greeting", [b"", b"220 ready\r\n"])
@@ -287,8 +263,7 @@ def test_an_upstream_that_does_not_begin_a_tls_handshake_is_unreachable(tmp_path
 
         thread = threading.Thread(target=greet)
         thread.start()
-        url = f"https://localhost:{listener.getsockname()[1]}/v1"
-        with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
+        with _start_server(tmp_path, listener.getsockname()[1]) as server:
             assert [status for status, _ in ask(server, b"{}", b"{}", b"{}", b"{}", b"{}")] == [502] * 5
             rows = wait_until(lambda: found if len(found := server.records()) == 5 else None)
             assert {row["error_code"] for row in rows} == {"upstream_unreachable"}

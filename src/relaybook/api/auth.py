@@ -8,10 +8,7 @@ feedback token may only give feedback, even if the dashboard has no token.
 """
 
 import asyncio
-import hashlib
-import hmac
 import re
-from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,47 +21,7 @@ from relaybook.api import serve_page
 from relaybook.api.errors import ApiError, error_response
 from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
 from relaybook.api.serve_page import is_navigation
-
-COOKIE: Final = "relaybook_session"
-SESSION_SECONDS: Final = 30 * 86400
-_SESSION_VALUE = re.compile(r"(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
-
-
-def is_token(candidate: bytes, token: str) -> bool:
-    """Whether the bytes are the token. The comparison takes constant time."""
-    return hmac.compare_digest(hashlib.sha256(candidate).digest(), hashlib.sha256(token.encode()).digest())
-
-
-def make_session(token: str, now_seconds: int) -> str:
-    """Return the value of a session cookie, signed with ``token``. The value is valid for SESSION_SECONDS from now."""
-    expiry = now_seconds + SESSION_SECONDS
-    return f"{expiry}.{_signature(token, expiry)}"
-
-
-def is_session(value: str, token: str, now_seconds: int) -> bool:
-    """Whether the cookie value was made with this token and has not expired."""
-    match = _SESSION_VALUE.fullmatch(value)
-    if match is None:
-        return False
-    is_authentic = hmac.compare_digest(match[2], _signature(token, int(match[1])))
-    return is_authentic and int(match[1]) > now_seconds
-
-
-def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
-    """Return the values of all session cookies. A browser may have several, each for a different path."""
-    pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
-    return [value for name, _, value in pairs if name == COOKIE]
-
-
-def set_cookie(value: str, max_age_seconds: int, prefix: str, is_secure: bool) -> str:
-    """Return the value of a ``Set-Cookie`` header. A ``max_age_seconds`` of 0 removes the cookie."""
-    flags = f"{COOKIE}={value}; Path={prefix or '/'}; Max-Age={max_age_seconds}; HttpOnly; SameSite=Strict"
-    return flags + ("; Secure" if is_secure else "")
-
-
-def _signature(token: str, expiry: int) -> str:
-    return hmac.new(token.encode(), f"relaybook session:{expiry}".encode(), hashlib.sha256).hexdigest()
-
+from relaybook.api.session import cookie_values, is_session, is_token
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?", re.ASCII)
 

@@ -1,4 +1,4 @@
-"""List namespaces with their counters."""
+"""List namespaces with their counters, and change their labels: pin, color, group and position."""
 
 from typing import Final, cast, get_args
 
@@ -8,9 +8,11 @@ from starlette.responses import Response
 
 from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
+from relaybook.api.errors import ApiError
+from relaybook.api.json_body import parse_body
 from relaybook.api.routes import Routes
-from relaybook.log.ask.namespaces import NamespacePage
-from relaybook.log.namespaces import NamespaceSort
+from relaybook.log.ask.namespaces import Namespace, NamespacePage
+from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, NamespaceSort
 from relaybook.log.query.filters import BadFilter, Filter
 
 routes = Routes("log")
@@ -32,6 +34,14 @@ _PARAMETERS = [
     openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
     openapi.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]
+#: Error messages use these descriptions of the valid values of each field.
+_LABEL_FIELDS: Final = {
+    "namespace": "a string of 1 to 256 characters without NUL",
+    "pinned": "true or false",
+    "color": f"an integer from 1 to {COLORS}",
+    "group": "a string of 1 to 40 characters, or null",
+    "position": f"an integer from 0 to {LAST_POSITION}",
+}
 
 
 @routes.get("/api/namespaces", openapi.describe(NamespacePage, _PARAMETERS))
@@ -56,6 +66,15 @@ async def list_namespaces(request: Request) -> Response:
     return Response(msgspec.json.encode(page), media_type="application/json")
 
 
+@routes.patch("/api/namespaces", openapi.describe(Namespace, body=LabelChange))
+async def change_label(request: Request) -> Response:
+    """Pin or unpin a namespace, or change the color, group or position of a pinned namespace."""
+    arguments.only(arguments.pairs_of(request))
+    change = _parse_change(await request.body())
+    namespace = await async_asker_of(request).run(lambda asker: asker.change_label(change))
+    return Response(msgspec.json.encode(namespace), media_type="application/json")
+
+
 def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
     names = [name for name in _TIME_RANGE if name in params]
     if names and not pinned:
@@ -71,3 +90,13 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
     if params[name] not in choices:
         raise BadFilter(name, f"{name} is {params[name][:80]!r}: expected one of {', '.join(choices)}.")
     return params[name]
+
+
+def _parse_change(body: bytes) -> LabelChange:
+    """Parse the body. Raises ApiError ``bad_body`` that names the offending field."""
+    change = parse_body(body, LabelChange, _LABEL_FIELDS, '{"namespace": "ios", "pinned": true}', required="namespace")
+    if change == LabelChange(namespace=change.namespace):
+        raise ApiError(
+            "bad_body", "The body contains no change. Set at least one of pinned, color, group and position."
+        )
+    return change

@@ -1,4 +1,4 @@
-"""Serve the state of Relaybook to users (/api/status) and to health checks (/healthz, /readyz)."""
+"""Serve the state of Relaybook to users (/api/status), health checks (/healthz, /readyz) and Prometheus (/metrics)."""
 
 import logging
 from typing import Final
@@ -38,6 +38,8 @@ routes = Routes("status")
 
 MAX_GAPS: Final = 100
 MAX_DELETIONS: Final = 10
+#: The text format that all versions of Prometheus support.
+_METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _log = logging.getLogger("relaybook.api")
 
 
@@ -82,7 +84,22 @@ async def readyz(request: Request) -> Response:
     return Response(msgspec.json.encode(Health(status="ready")), media_type="application/json")
 
 
-def frames_lost(gaps: list[Gap]) -> int:
+@routes.get("/metrics", openapi.describe(None, media_type="text/plain"))
+async def get_metrics(request: Request) -> Response:
+    """Return metrics in the text format of Prometheus. See docs/reference/metrics.md."""
+    probe = options_of(request).probe
+
+    def question(asker: Asker) -> bytes:
+        # Imported on the first scrape, so that importing prometheus_client does not delay startup.
+        from relaybook.api.prometheus import render
+
+        lost = _frames_lost(asker.gaps())
+        return render(asker.status(), len(asker.running(Filter())), lost, probe.read())
+
+    return Response(await async_asker_of(request).run(question), headers={"Content-Type": _METRICS_TYPE})
+
+
+def _frames_lost(gaps: list[Gap]) -> int:
     """Return the number of damaged journal frames that could not be read."""
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
@@ -160,7 +177,7 @@ def _status(
         indexed_to=store.indexed_to,
         running=running,
         refused=store.refused,
-        frames_lost=frames_lost(gaps),
+        frames_lost=_frames_lost(gaps),
         journal=JournalStatus(lag_bytes=log.journal_lag_bytes, lag_seconds=log.journal_lag_seconds),
         recorders=[
             RecorderStatus(server=each.server, state="live" if each.is_live else "lost", lag_seconds=each.lag_us / 1e6)

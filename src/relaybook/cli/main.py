@@ -24,6 +24,7 @@ from relaybook.cli.output import escape
 from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
 from relaybook.settings.definitions import Settings, is_utf8
+from relaybook.settings.typed_values import format_value
 from relaybook.system.process import disable_core_dumps, open_standard_streams
 
 USAGE: Final = f"""\
@@ -330,9 +331,12 @@ def drain(
 @takes_settings()
 def config(**flags: Any) -> int:
     """Print every setting, its value and its source."""
-    from relaybook.cli.config import show_config
-
-    return show_config(_resolve(flags, for_server=True))
+    configuration = _resolve(flags, for_server=True)
+    rows = [(name, _shown_value(configuration, name), configuration.sources[name]) for name in FIELDS]
+    name_width, value_width = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, value, source in rows:
+        print(f"{name.ljust(name_width)}  {value.ljust(value_width)}  {escape(source)}")
+    return 0
 
 
 @app.command
@@ -457,6 +461,12 @@ def _server_settings(flags: dict[str, Any]) -> Settings:
 
     handed = taken_over()
     return handed.settings if handed and handed.settings else _resolve(flags, for_server=True).settings
+
+
+def _shown_value(configuration: Configuration, name: str) -> str:
+    """Format the value of a setting. For a secret, return "set, not shown"."""
+    value = getattr(configuration.settings, name)
+    return "set, not shown" if value and FIELDS[name].metadata["secret"] else escape(format_value(value))
 
 
 def _missing_flag(argv: list[str]) -> str | None:

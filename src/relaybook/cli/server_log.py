@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from itertools import chain
 from typing import Any, Final
@@ -20,6 +19,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
+from relaybook.log.formats.sse import events, normalized
 from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
@@ -28,44 +28,6 @@ class NoRedirect(HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Return `None`, so that urllib does not follow the redirect and raises ``HTTPError``."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """A server-sent event.
-
-    ``data`` may be empty. ``id`` is the stream's latest event id, or `None` if there is none yet.
-    """
-
-    name: str
-    data: str
-    id: str | None
-
-
-def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Parse the lines of a stream of server-sent events.
-
-    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block of
-    lines that has neither ``data`` nor ``id`` is not an event.
-    """
-    name, last_id, has_content = "", None, False
-    data: list[str] = []
-    for raw in lines:
-        line = raw.decode("utf-8", "replace").rstrip("\r\n")
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if not line:
-            if has_content:
-                yield Event(name or "message", "\n".join(data), last_id)
-            name, data, has_content = "", [], False
-        elif field == "event":
-            name = value
-        elif field == "data":
-            data.append(value)
-            has_content = True
-        elif field == "id":
-            last_id = value
-            has_content = True
 
 
 _RECENT_IDS: Final = 10_000
@@ -151,7 +113,7 @@ class ServerLog:
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
                 earlier = self.latest(terms, limit)[0] if limit and last_id is None else []
-                for row, position in chain(map(_with_position, earlier), _rows(read_events(stream))):
+                for row, position in chain(map(_with_position, earlier), live_rows(stream)):
                     last_id = position or last_id
                     if row is not None and printed.is_new(_dedup_key(row)):
                         yield row
@@ -339,17 +301,29 @@ def _dedup_key(row: Row) -> str:
     return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 
-def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Yield a pair for each event: its row and the stream's latest event id.
+def live_rows(lines: Iterable[bytes]) -> Iterator[tuple[Row | None, str | None]]:
+    """Parse the lines of a live stream.
 
-    If an event has no row, the row is `None`. For a ``gap`` event, print that some requests are not shown.
+    Yields a pair when the blank line after an event or a comment is read: the row, or `None` if there is no row, and
+    the stream's latest event id, or `None` if there is none yet. An incomplete event at the end is dropped. For a
+    ``gap`` event, print that some requests are not shown.
     """
-    for event in events:
-        if event.name == "gap":
-            print(
-                "Some new requests are not shown, because the server recorded requests faster than this command "
-                "received them. All requests are in the log.",
-                file=sys.stderr,
-            )
-        is_row = event.name == "request" and event.data
-        yield json.loads(event.data) if is_row else None, event.id
+    block, last_id = b"", None
+    for line in map(normalized, lines):
+        if line != b"\n":
+            block += line
+            if line.startswith(b"id:"):
+                last_id = line[3:].strip().decode("utf-8", "replace")
+            continue
+        row: Row | None = None
+        for name, data, _ in events(block):
+            if name == "gap":
+                print(
+                    "Some new requests are not shown, because the server recorded requests faster than this command "
+                    "received them. All requests are in the log.",
+                    file=sys.stderr,
+                )
+            elif name == "request" and data:
+                row = json.loads(data)
+        yield row, last_id
+        block = b""

@@ -258,8 +258,8 @@ def _import_roles() -> None:
     """Import the modules of the children, so that the rehearsal of a reload finds import errors."""
     import relaybook.api.app
     import relaybook.relay.worker
-    import relaybook.server.recording
-    import relaybook.server.roles  # noqa: F401
+    import relaybook.server.child
+    import relaybook.server.recording  # noqa: F401
 
 
 def _new_serving(*, has_recorder: bool) -> Serving:

@@ -37,10 +37,9 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.server.data_directory import DataDirectory, disk_use
-from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
 from relaybook.system.parent_pipe import is_closed
-from relaybook.system.process import raise_descriptor_limit
+from relaybook.system.process import collect_rarely, raise_descriptor_limit
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -6,6 +6,8 @@ import pytest
 from tests.support.api_log import client_of
 from tests.support.asgi import Client, Response
 
+from relaybook.api import session
+
 JSON = ("content-type", "application/json")
 
 
@@ -96,3 +98,51 @@ def test_without_a_token_there_is_nothing_to_sign_in_to() -> None:
     response = sign_in(client_of(), "anything")
     assert (response.status, response.json()) == (200, {"expires_at": None})
     assert response.header("set-cookie") is None
+
+
+NOW = 1_800_000_000
+
+
+def test_only_the_exact_token_matches() -> None:
+    assert session.is_token("geheim-ü".encode(), "geheim-ü")
+    for wrong in (b"", b"geheim", b"geheim-", b"GEHEIM-\xc3\xbc"):
+        assert not session.is_token(wrong, "geheim-ü")
+
+
+def test_a_cookie_is_valid_for_thirty_days() -> None:
+    value = session.make_session("secret", NOW)
+    assert session.is_session(value, "secret", NOW)
+    assert session.is_session(value, "secret", NOW + 30 * 86400 - 1)
+    assert not session.is_session(value, "secret", NOW + 30 * 86400)
+
+
+def test_a_cookie_does_not_contain_the_token_and_is_invalid_for_another_token() -> None:
+    value = session.make_session("secret", NOW)
+    assert "secret" not in value
+    assert not session.is_session(value, "another", NOW)
+
+
+@pytest.mark.parametrize("change", ["later", "cut", "empty", "unicode", "signed"])
+def test_a_modified_cookie_is_invalid(change: str) -> None:
+    expiry, _, signature = session.make_session("secret", NOW).partition(".")
+    changed = {
+        "later": f"{int(expiry) + 1}.{signature}",
+        "cut": f"{expiry}.{signature[:-1]}",
+        "empty": "",
+        "unicode": f"²{expiry}.{signature}",
+        "signed": f"-{expiry}.{signature}",
+    }[change]
+    assert not session.is_session(changed, "secret", NOW)
+
+
+def test_all_session_cookies_are_found() -> None:
+    headers = ["a=1; relaybook_session=x; relaybook_session2=n", "relaybook_session=y"]
+    assert session.cookie_values(headers) == ["x", "y"]
+
+
+def test_cookies_are_restricted_to_the_dashboard() -> None:
+    assert session.set_cookie("v", 5, "", False) == (
+        "relaybook_session=v; Path=/; Max-Age=5; HttpOnly; SameSite=Strict"
+    )
+    cookie = session.set_cookie("v", 5, "/logs", True)
+    assert cookie.endswith("; Path=/logs; Max-Age=5; HttpOnly; SameSite=Strict; Secure")

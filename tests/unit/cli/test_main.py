@@ -12,6 +12,7 @@ import pytest
 from relaybook import __version__
 from relaybook.cli import main as cli
 from relaybook.cli.failure import CommandFailed
+from relaybook.settings.configuration import FIELDS
 
 #: Modules that only some commands need. Imports at startup would slow down all commands.
 HEAVY = ("apsw", "asyncio", "genai_prices", "pydantic", "rich", "starlette", "uvicorn", "uvloop", "zstandard")
@@ -130,7 +131,7 @@ def test_a_failure_prints_one_line_and_exits_with_1(
     def fail(*_: object) -> int:
         raise CommandFailed("No.\nNot\ntoday.")
 
-    monkeypatch.setattr("relaybook.cli.config.show_config", fail)
+    monkeypatch.setattr(cli, "resolve", fail)
     assert cli.main(["config"]) == 1
     assert capsys.readouterr().err == "relaybook: No. Not today.\n"
 
@@ -149,6 +150,28 @@ def test_a_servers_error_message_cannot_control_the_terminal(capsys: pytest.Capt
         threading.Thread(target=server.handle_request).start()
         assert cli.main(["tail", "--dashboard", f"127.0.0.1:{server.server_port}"]) == 1
     assert r"returned 400: \x1b[2J\x9b31m" in capsys.readouterr().err
+
+
+def test_config_prints_every_setting_with_its_source(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELAYBOOK_WORKERS", "3")
+    monkeypatch.setenv("RELAYBOOK_DASHBOARD_TOKEN", "s3cret-token")
+    assert cli.main(["config", "--idle-timeout", "5min"]) == 0
+    out = capsys.readouterr().out
+    shown = {line.split()[0]: " ".join(line.split()[1:]) for line in out.splitlines()}
+    assert list(shown) == list(FIELDS)
+    assert shown["workers"] == "3 environment RELAYBOOK_WORKERS"
+    assert shown["idle_timeout"] == "300 s flag"
+    assert shown["segment_bytes"] == "64 MiB default"
+    assert shown["dashboard_token"] == "set, not shown environment RELAYBOOK_DASHBOARD_TOKEN"
+    assert shown["price_as"] == "– default"
+    assert "s3cret" not in out
+
+
+def test_a_value_that_config_prints_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["config", "--default-namespace", "\x1b[2J"]) == 0
+    assert "\\x1b[2J" in capsys.readouterr().out
 
 
 def test_flags_reach_the_settings(capsys: pytest.CaptureFixture[str]) -> None:

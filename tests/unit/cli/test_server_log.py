@@ -1,6 +1,10 @@
-"""Test the memory of recent ids, and the parser of server-sent events."""
+"""Test the memory of recent ids, and how a live stream is read."""
 
-from relaybook.cli.server_log import Event, Recent, read_events
+from typing import Any
+
+import pytest
+
+from relaybook.cli.server_log import Recent, live_rows
 
 
 def test_an_id_is_new_once() -> None:
@@ -15,28 +19,31 @@ def test_the_oldest_ids_are_forgotten() -> None:
     assert recent.is_new("0")
 
 
-def events(stream: bytes) -> list[Event]:
-    return list(read_events(stream.splitlines(keepends=True)))
+def rows(stream: bytes) -> list[tuple[Any, str | None]]:
+    return list(live_rows(stream.splitlines(keepends=True)))
 
 
 def test_an_event_ends_with_a_blank_line() -> None:
-    assert events(b"id: 7\nevent: request\ndata: {}\n\n") == [Event("request", "{}", "7")]
+    assert rows(b'id: 7\nevent: request\ndata: {"a": 1}\n\n') == [({"a": 1}, "7")]
 
 
 def test_an_unfinished_event_is_dropped() -> None:
-    assert events(b"data: 1\n\ndata: 2\n") == [Event("message", "1", None)]
+    assert rows(b"event: request\ndata: 1\n\nid: 2\nevent: request\ndata: 2\n") == [(1, None)]
 
 
-def test_pings_and_comments_are_ignored() -> None:
-    assert events(b": ping\n\n:\n\nretry: 5\n\ndata:x\n\n") == [Event("message", "x", None)]
+def test_pings_comments_and_unknown_events_have_no_row() -> None:
+    assert rows(b"retry: 5\n\n: ping\n\ndata:1\n\nevent: other\ndata: 2\n\n") == [(None, None)] * 4
 
 
 def test_data_lines_are_joined_and_the_id_persists() -> None:
-    assert events(b"id: 1\r\ndata: a\r\ndata:  b\r\n\r\ndata: c\r\n\r\n") == [
-        Event("message", "a\n b", "1"),
-        Event("message", "c", "1"),
-    ]
+    first = b"id: 1\r\nevent: request\r\ndata: [1,\r\ndata:  2]\r\n\r\n"
+    assert rows(first + b"event:request\r\ndata: 3\r\n\r\n") == [([1, 2], "1"), (3, "1")]
 
 
-def test_an_event_with_only_an_id_is_yielded() -> None:
-    assert events(b"id: 9\n\n: ping\n\n") == [Event("message", "", "9")]
+def test_an_event_with_only_an_id_advances_the_id() -> None:
+    assert rows(b"id: 9\n\n: ping\n\n") == [(None, "9"), (None, "9")]
+
+
+def test_a_gap_advances_the_id_and_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rows(b'id: 5\nevent: gap\ndata: {"seq":5}\n\n') == [(None, "5")]
+    assert capsys.readouterr().err.startswith("Some new requests are not shown")

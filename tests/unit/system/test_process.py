@@ -1,5 +1,6 @@
-"""Test how processes are identified, and how closed standard streams are opened."""
+"""Test how processes are identified and prepared."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.needs import PREFIX
 
-from relaybook.system.process import process_identity
+from relaybook.system.process import collect_rarely, process_identity
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
 
@@ -50,3 +51,11 @@ def test_no_file_gets_the_descriptor_of_a_closed_standard_stream(closed: str) ->
     )
     command = ["sh", "-c", f'"$0" -c "$1" {closed}', sys.executable, code]
     assert subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_existing_objects_are_frozen_and_the_threshold_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(gc, "freeze", lambda: calls.append("freeze"))
+    monkeypatch.setattr(gc, "set_threshold", lambda *numbers: calls.append(numbers))
+    collect_rarely()
+    assert calls == ["freeze", (200_000, 20, 100)]

@@ -5,16 +5,16 @@ bodies of a request expire during the export, the request is exported like any o
 does not depend on the number of requests.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
 
 from relaybook import clock
 from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
-from relaybook.log.export.encoder import Encoder
 from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
 from relaybook.log.namespaces import LabelChange
@@ -33,6 +33,27 @@ _NAMES_NS: Final = 10 * clock.NANOSECONDS
 MAX_LABELS: Final = 100
 #: After this many consecutive reads without progress, the export fails, because the store is too slow.
 _MAX_STALLS: Final = 5
+
+
+class Encoder(Protocol):
+    """Encodes requests as one file. Callers call ``begin``, then ``add`` for each request, then ``end``."""
+
+    #: Number of requests in the file so far.
+    count: int
+    #: Number of requests that the format omits, by reason.
+    omitted: Counter[str]
+
+    def begin(self) -> bytes:
+        """Return the beginning of the file."""
+
+    def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
+        """Return the bytes of a request in parts. A large body is read while the caller consumes the parts.
+
+        ``view`` is `None` if the export has no bodies.
+        """
+
+    def end(self) -> bytes:
+        """Return the end of the file."""
 
 
 class FileFormat(NamedTuple):
