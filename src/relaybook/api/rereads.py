@@ -24,6 +24,8 @@ async def request_reread(request: Request) -> Response:
     all counts and charts then have the new results, too. Bodies, headers, tags and feedback do not change. A request
     whose bodies are not stored any more does not change. Without a filter, all requests are read again.
 
+    The body is empty, but `Content-Type: application/json` is required, as for every `POST`.
+
     `GET /api/count?exact=true` returns how many requests match. The reread is carried out in the background, and
     continues after a restart. See `GET /api/rereads/{id}`.
     """

@@ -244,6 +244,8 @@ class ServerLog:
             headers["Authorization"] = f"Bearer {self._token}"
         if last_id is not None:
             headers["Last-Event-ID"] = last_id
+        if method == "POST":
+            headers["Content-Type"] = "application/json"  # the dashboard rejects other types, which web pages can send
         url = f"{self._base}{path}" + (f"?{urlencode(terms)}" if terms else "")
         request = Request(url, headers=headers, method=method)  # noqa: S310 - its scheme was checked
         try:

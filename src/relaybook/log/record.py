@@ -158,9 +158,9 @@ class ExchangeFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     outcome: Outcome = "complete"
     error_code: str | None = None
     error_message: str | None = None
-    #: The properties and warnings from headers. `None` if they are the same as in the record.
-    properties: dict[str, str] | None = None
-    warnings: list[Note] | None = None
+    #: The properties and warnings from headers. The record also has those from the body.
+    properties: dict[str, str] = {}
+    warnings: list[Note] = []
     #: Whether the whole request arrived.
     has_whole_request: bool = True
     #: Whether response bytes arrived after the client had disconnected.

@@ -121,7 +121,7 @@ class EntryBuilder:
         """
         record, read = self._record(exchange, exchange.closed or _INTERRUPTED, bodies)
         detail = _detail(exchange)
-        detail.exchange = _facts(exchange, record)
+        detail.exchange = _facts(exchange)
         entry = Entry(record=record, detail=detail, request=None, response=None)
         if exchange.opened.log == "full":
             entry.request, entry.response = exchange.request, exchange.response
@@ -419,15 +419,14 @@ def _detail(exchange: JournalExchange) -> Detail:
     )
 
 
-def _facts(exchange: JournalExchange, record: Record) -> ExchangeFacts:
-    closed, begin, opened = exchange.closed or _INTERRUPTED, exchange.response_begin, exchange.opened
-    warnings = _warnings(exchange)
+def _facts(exchange: JournalExchange) -> ExchangeFacts:
+    closed, begin = exchange.closed or _INTERRUPTED, exchange.response_begin
     return ExchangeFacts(
         outcome=closed.outcome,
         error_code=closed.error_code,
         error_message=closed.error_message,
-        properties=None if opened.properties == record.properties else opened.properties,
-        warnings=None if warnings == record.warnings else warnings,
+        properties=exchange.opened.properties,
+        warnings=_warnings(exchange),
         has_whole_request=exchange.request_end_ns is not None,
         client_missed=closed.client_missed,
         is_relay_response=begin is not None and begin.made,

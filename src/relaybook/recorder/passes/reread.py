@@ -108,16 +108,14 @@ def _opened(record: Record, detail: Detail) -> Opened:
     facts = detail.exchange
     assert facts is not None
     target = f"{record.path}?{record.query}" if record.query else record.path
-    properties = record.properties if facts.properties is None else facts.properties
-    warnings = record.warnings if facts.warnings is None else facts.warnings
     return Opened(
         wall_ns=record.started_at * 1000,
         method=record.method.encode("latin-1"),
         target=target.encode("latin-1"),
         head=detail.request_head,
         namespace=record.namespace,
-        properties=properties,
-        warnings=[(note.code, note.message) for note in warnings],
+        properties=facts.properties,
+        warnings=[(note.code, note.message) for note in facts.warnings],
         route=record.route,
         upstream=record.upstream,
         client_address=record.client_address,
