@@ -31,6 +31,7 @@ PARTS = [
     "export",
     "conversations",
     "removal",
+    "reread",
     "copying",
     "capacity",
     "big_log",

@@ -29,13 +29,13 @@ _BATCH: Final = 1_000
 _DAYS: Final = 20
 #: Size of the batches that are recorded while requests are removed, which corresponds to 2,000 requests per second
 #: every 0.2 s.
-_RECORDED: Final = 400
+RECORDED: Final = 400
 _RANGE_GOAL, _SINGLE_GOAL, _LATE_GOAL_MS = 20_000, 2_000, 50
 #: How long the recorder removes requests between two commits.
 _SLICE_NS: Final = 15_000_000
 METHOD = (
     f"A SQLite store with {_RECORDS:,} requests of {_DAYS} days (request 390 bytes, response about 700), whose words "
-    f"are indexed. Between two calls of the store for removal, {_RECORDED} requests are recorded, as many as "
+    f"are indexed. Between two calls of the store for removal, {RECORDED} requests are recorded, as many as "
     "arrive in 0.2 s at 2,000 per second. *late* is the elapsed time of one call, which ends with the first step that "
     "ends after 15 ms. During a call, nothing is recorded. The rates are per second of CPU time (user and system) "
     "of these calls, which includes erasing."
@@ -51,14 +51,14 @@ def run(bench: Bench) -> Result:
     make = traffic(1)
     with patch.object(clock, "wall_us", lambda: now - _DAYS * DAY_US):
         writer = SqliteWriter(place)
-    _fill(writer, place, records, now)
+    fill(writer, place, records, now)
     index = SqliteTextIndex(place)
     index.indexed_to()  # the recorder's text pass keeps the index open, too
     half = Cutoff(content=now - _DAYS // 2 * DAY_US)
     old = Cutoff(content=half.content, requests=half.content)
 
     def record() -> None:
-        entries = [make() for _ in range(_RECORDED)]
+        entries = [make() for _ in range(RECORDED)]
         for entry in entries:
             entry.record.started_at = entry.record.ended_at = now
         writer.commit(Batch(entries=entries))
@@ -78,17 +78,17 @@ def run(bench: Bench) -> Result:
         ("content of whole days", _RANGE_GOAL, retain(half)),
         ("whole days", _RANGE_GOAL, retain(old)),
     ):
-        _measure(result, what, goal, work, writer, record)
+        measure(result, what, goal, work, writer, record)
     reader = SqliteReader(place)
     SqliteDeletions(place).request(Filter((Term("model", ("gpt-4o",)),)), 0, "benchmark")
-    _measure(result, "single requests, deleted", _SINGLE_GOAL, delete, writer, record)
+    measure(result, "single requests, deleted", _SINGLE_GOAL, delete, writer, record)
     reader.close()
     index.close()
     writer.close()
     return result
 
 
-def _fill(writer: SqliteWriter, place: Path, records: int, now: int) -> None:
+def fill(writer: SqliteWriter, place: Path, records: int, now: int) -> None:
     make, index = traffic(2), SqliteTextIndex(place)
     for start in range(0, records, _BATCH):
         at = now - _DAYS * DAY_US + _DAYS * DAY_US * start // records
@@ -103,7 +103,7 @@ def _fill(writer: SqliteWriter, place: Path, records: int, now: int) -> None:
     index.close()
 
 
-def _measure(
+def measure(
     result: Result,
     what: str,
     goal: int,
@@ -111,6 +111,11 @@ def _measure(
     writer: SqliteWriter,
     record: Callable[[], None],
 ) -> None:
+    """Call ``work`` until it is complete, with a batch of new requests after each call.
+
+    ``work`` gets the time limit of a call. It returns the number of requests that the call changed, and whether nothing
+    is left to do.
+    """
     times: list[float] = []
     cpu, removed, is_complete, is_erased = 0.0, 0, False, False
     while not is_erased:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.conformance.stores.test_rereading import blank_and_read, is_readable
 from tests.support.commands import relaybook
@@ -10,7 +11,7 @@ from tests.support.server import Server, SimulatedProvider
 
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.data_directory import DataDirectory
+from relaybook.server.data_directory import DataDirectory, Serving
 
 
 @pytest.fixture
@@ -49,6 +50,16 @@ def test_no_match_is_told(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "reread", "namespace=nobody", "--yes", "--data", "data")
     assert (found.returncode, found.stdout) == (0, "")
     assert "No request matches namespace=nobody." in found.stderr
+
+
+def test_after_an_upgrade_the_server_says_how_many_requests_can_be_read_better(data: Path, tmp_path: Path) -> None:
+    (data / "serve.lock").write_bytes(msgspec.json.encode(Serving(pid=1, version="0.0.1")))
+    with Server(tmp_path, "http://127.0.0.1:9/v1", data=data) as server:
+        filters = server.printed(r"upgraded   from 0.0.1; \d+ requests .* run relaybook reread (note=.*)").split()
+        log = ("--dashboard", server.dashboard.removeprefix("http://"))
+        assert relaybook(tmp_path, "reread", "--yes", *filters, *log).returncode == 0
+    with Server(tmp_path, "http://127.0.0.1:9/v1", data=data) as server:
+        assert "upgraded" not in server.stdout
 
 
 def test_a_running_server_carries_it_out(data: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from relaybook import clock, ids
-from relaybook.log.record import Detail, Record
+from relaybook.log.record import Detail, ExchangeFacts, Record
 from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.port import Batch
 
@@ -166,6 +166,7 @@ def _typical_detail(hex_digits: str) -> Detail:
         f"cf-ray: {hex_digits[:16]}-FRA",
     )
     return Detail(
+        exchange=ExchangeFacts(),
         reason="OK",
         request_head="\r\n".join(request).encode(),
         response_head="\r\n".join(response).encode(),

@@ -54,6 +54,8 @@ class DataDirectory:
         self.secret_path = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None
+        #: The version of the server that used the directory before ``open``. `None` if it is unknown.
+        self.earlier_version: str | None = None
 
     def open(self, lock: int | None = None) -> None:
         """Create the directory if needed, and lock it.
@@ -73,6 +75,8 @@ class DataDirectory:
                 os.write(descriptor, b"*\n")
                 os.close(descriptor)
             self._lock = lock if lock is not None else disk.lock(self.path / _LOCK, _LOCK_WAIT_SECONDS)
+            with suppress(msgspec.MsgspecError):
+                self.earlier_version = self.read_serving().version
             if lock is None and self._lock is not None:
                 os.ftruncate(self._lock, 0)  # the file may contain the state of an earlier server
             self.secret()

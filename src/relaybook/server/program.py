@@ -32,6 +32,7 @@ from relaybook.server.start_message import (
     has_openai_sdk,
     print_dashboard_start,
     print_demo_start,
+    print_improvable,
     print_line,
     print_start,
 )
@@ -149,7 +150,13 @@ def _run(
     predecessors = [Predecessor(running) for running in handed.children] if handed else []
     reloading = _Reloading(settings, data, listeners, children_lock, has_recorder=relays, is_demo=simulator is not None)
     supervisor = Supervisor(predecessors, settings.drain_timeout, reloading.reload, reloading.completed)
-    code = supervisor.run(children, lambda: say_start(settings, base_url, local_url))
+
+    def say() -> None:
+        say_start(settings, base_url, local_url)
+        if relays and data.earlier_version not in (None, __version__):
+            print_improvable(settings, data.earlier_version)
+
+    code = supervisor.run(children, say)
     data.close()
     if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
         log.error("not_recorded", extra={"data": str(data.path), "store": settings.store})

@@ -3,14 +3,19 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
-from relaybook import __version__, program
+from relaybook import __version__, clock, program
 from relaybook.server.data_directory import DataDirectory, days_left
 from relaybook.settings.addresses import is_loopback, split_address
 from relaybook.settings.definitions import Settings
 from relaybook.system import disk
+
+#: Time limit for counting requests after an upgrade.
+_COUNT_NS: Final = 2 * clock.NANOSECONDS
 
 
 def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
@@ -37,6 +42,28 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
         f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
     )
+
+
+def print_improvable(settings: Settings, earlier_version: str | None) -> None:
+    """After an upgrade, print how many requests this version may read better, if there are such requests."""
+    from relaybook.log.ask.asker import Asker  # not at the top, because these modules are needed only after an upgrade
+    from relaybook.log.ask.rereads import IMPROVABLE
+    from relaybook.log.store import open_store
+    from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+
+    with suppress(StoreUnavailable, DeadlinePassed, OSError):
+        reader = open_store(DataDirectory(settings.data or Path()).store, settings).open_reader()
+        try:
+            count = Asker(reader, clock.monotonic_ns() + _COUNT_NS).improvable()
+        finally:
+            reader.close()
+        if count:
+            filters = " ".join(f"note={code}" for code in IMPROVABLE)
+            verb = "request was" if count == 1 else "requests were"
+            print_line(
+                f"upgraded   from {earlier_version}; {count:,} {verb} not read completely by earlier versions. To read "
+                f"them again, run relaybook reread {filters}"
+            )
 
 
 def print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:

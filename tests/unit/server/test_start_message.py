@@ -6,8 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.records import an_entry
 
+from relaybook.log.record import Note
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import start_message
+from relaybook.server.data_directory import DataDirectory, Serving
 from relaybook.settings.definitions import NamespaceSettings, Settings
 
 
@@ -28,6 +33,32 @@ def test_the_start_message_lists_only_namespaces_with_their_own_retention(
     settings = Settings(data=tmp_path, namespaces=namespaces, disk_budget="none")
     start_message.print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
     assert "kept forever; eval-* requests 7 days;" in capsys.readouterr().out
+
+
+def test_after_an_upgrade_the_message_counts_the_requests_that_were_not_read_completely(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    writer = SqliteWriter(DataDirectory(tmp_path).store)
+    settings = Settings(data=tmp_path)
+    start_message.print_improvable(settings, "0.0.1")
+    assert capsys.readouterr().out == ""
+    notes = [[Note("cost_unknown", "no price")], [Note("not_json", ""), Note("not_understood", "")], []]
+    writer.commit(Batch(entries=[an_entry(notes=each) for each in notes]))
+    writer.close()
+    start_message.print_improvable(settings, "0.0.1")
+    printed = capsys.readouterr().out
+    assert printed.startswith("upgraded   from 0.0.1; 2 requests were not read completely by earlier versions.")
+    assert "run relaybook reread note=not_understood note=not_json " in printed
+
+
+def test_the_version_of_the_earlier_server_is_known(tmp_path: Path) -> None:
+    first, second = DataDirectory(tmp_path), DataDirectory(tmp_path)
+    first.open()
+    first.write_serving(Serving(pid=1, version="0.0.1"))
+    first.close()
+    second.open()
+    assert (first.earlier_version, second.earlier_version) == (None, "0.0.1")
+    second.close()
 
 
 def test_a_closed_standard_output_does_not_stop_the_server() -> None:

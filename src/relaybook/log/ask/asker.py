@@ -205,6 +205,10 @@ class Asker:
         """Return the latest rereads, newest first."""
         return rereads.latest(self._reader, limit)
 
+    def improvable(self) -> int:
+        """Return the number of requests that a later version may read better."""
+        return rereads.improvable(self._reader, self.deadline_ns)
+
     def find_reread(self, reread_id: str) -> RereadRow | None:
         """Return one reread, or `None` if no reread has the id."""
         return rereads.find(self._reader, reread_id)

@@ -1,7 +1,7 @@
 """Request rereads, and list them. The recorder carries them out."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -9,11 +9,17 @@ from relaybook.clock import format_timestamp
 from relaybook.log.ask.count import EXACT_COUNT_SECONDS, exact_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
-from relaybook.log.query.filters import Filter
+from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.parameters import parameters_of_filter
+from relaybook.log.record import NoteCode
 from relaybook.log.rereads import Reread, Rereads, RereadState
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Reader
+
+#: The codes of notes about bodies that a later version may read better, and about costs that it may know.
+IMPROVABLE: Final[tuple[NoteCode, ...]] = (
+    *("not_understood", "not_json", "unknown_encoding", "too_large_to_read", "too_many_odd_events", "cost_unknown"),
+)
 
 
 class RereadRow(Struct, kw_only=True):
@@ -48,6 +54,11 @@ class RereadList(Struct, kw_only=True):
     """Rereads, newest first."""
 
     data: list[RereadRow]
+
+
+def improvable(reader: Reader, deadline_ns: int) -> int:
+    """Return the number of requests that could not be read completely, so that a later version may read them better."""
+    return reader.count(Filter((Term("note", IMPROVABLE),)), deadline_ns).requests
 
 
 def reread(reader: Reader, rereads: Rereads, filter_: Filter, by: str) -> RereadRow:

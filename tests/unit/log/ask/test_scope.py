@@ -30,7 +30,7 @@ from relaybook.log.export.export import FILE_FORMATS, ExportQuery
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.query.parameters import parse_filter
-from relaybook.log.record import Feedback, Record
+from relaybook.log.record import Feedback, Note, Record
 from relaybook.log.rereads import Reread
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.entry import Entry
@@ -188,6 +188,7 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "save_filter": save_filter,
     "delete_filter": lambda asker, ask: asker.delete_filter(ask.random.choice(("a", "b", "c"))),
     "delete": lambda asker, ask: asker.delete(ask.filter, asker.count(ask.filter).requests, "me"),
+    "improvable": lambda asker, ask: asker.improvable(),
     "rereads": lambda asker, ask: asker.rereads(ask.limit()),
     "find_reread": lambda asker, ask: [asker.find_reread(each.id) for each in asker.rereads(100).data],
     "reread": lambda asker, ask: asker.reread(ask.filter, "me"),
@@ -224,6 +225,7 @@ def record(random: Random, number: int) -> Record:
         cost_usd=random.choice((None, 0.5, 1.5)),
         duration_ms=float(random.randrange(5)),
         completion_id=f"c{random.randrange(4)}",
+        notes=[Note("cost_unknown", "no price")] if random.random() < 0.3 else [],
         feedback=[feedback(random, "first")] if random.random() < 0.3 else [],
     )
 

@@ -102,11 +102,13 @@ class SqliteTextIndex:
     def replace(self, texts: Sequence[tuple[int, str]]) -> None:
         """Replace the text of records that are in the index. An empty text is only removed.
 
-        The bytes of the old texts stay in the index until the index is compacted.
+        The old texts stay in the index until the index is compacted.
         """
         with self._rebuilding(), self._open() as connection:
+            connection.execute(_SET_AUTOMERGE, (0,))
             connection.executemany(_REMOVE, ((seq, seq) for seq, _ in texts))
             connection.executemany(_ADD, ((seq, indexed(text)) for seq, text in texts if text))
+            connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
 
     def compact(self) -> bool:
         """Merge some parts of the index that have many removed texts, or free some pages.

@@ -26,8 +26,6 @@ _CHANGED: Final = "SELECT seq FROM changed_texts ORDER BY seq LIMIT ?"
 _FORGET_CHANGED: Final = "DELETE FROM changed_texts WHERE seq = ?"
 #: Maximum number of requests per transaction.
 _SLICE: Final = 64
-#: A slice ends when this time has passed, because recording waits for the slice. A single request can take longer.
-_SLICE_NS: Final = 10_000_000
 _LOOK_EVERY_NS: Final = 200_000_000
 
 
@@ -41,6 +39,8 @@ class RereadPass:
         self._search = SliceSearch(connection, directory)
         self._index = SqliteTextIndex(directory)
         self._looked_ns = 0
+        #: Whether the index may still have texts that were replaced.
+        self._has_old_texts = False
 
     def work(self, read_again: ReadAgain, until_ns: int) -> bool:
         """Carry out rereads until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
@@ -49,14 +49,18 @@ class RereadPass:
             return False
         worked = False
         while clock.monotonic_ns() < until_ns:
-            if not self._step(read_again):
+            if not self._step(read_again, until_ns):
                 self._looked_ns = now
                 break
             worked = True
         return worked
 
-    def _step(self, read_again: ReadAgain) -> bool:
-        """Do one step of the first reread that can proceed. Returns False if there is none."""
+    def _step(self, read_again: ReadAgain, until_ns: int) -> bool:
+        """Do one step of the first reread that can proceed. Returns False if there is nothing to do."""
+        if self._has_old_texts:
+            self._has_old_texts = self._index.compact()
+            if clock.monotonic_ns() >= until_ns:
+                return True
         if changed := [seq for (seq,) in self._connection.execute(_CHANGED, (_SLICE,))]:  # left by a crash
             self._replace_texts({seq: self._text(seq) for seq in changed})
             return True
@@ -67,13 +71,12 @@ class RereadPass:
                 return True
             found = self._search.next(decode_filter(filter_), position, up_to, _SLICE)
             if found is not None:
-                self._read_slice(number, found, read_again)
+                self._read_slice(number, found, read_again, until_ns)
                 return True
-        return False
+        return self._has_old_texts
 
-    def _read_slice(self, number: int, found: Slice, read_again: ReadAgain) -> None:
-        """Read the requests of a slice again, as many as ``_SLICE_NS`` allows, and replace them."""
-        until_ns = clock.monotonic_ns() + _SLICE_NS
+    def _read_slice(self, number: int, found: Slice, read_again: ReadAgain, until_ns: int) -> None:
+        """Read the requests of a slice again until ``until_ns``, but at least one, and replace them."""
         replacements: list[Replacement] = []
         read, reached = 0, found.reached
         for seq in found.seqs:
@@ -102,6 +105,7 @@ class RereadPass:
         """Replace the texts of requests in the index. Texts that are not in the index yet will be added later."""
         if (self._directory / FILE).exists():
             indexed_to = self._index.indexed_to()
+            self._has_old_texts = True
             self._index.replace([(seq, text) for seq, text in sorted(texts.items()) if seq <= indexed_to])
         with committing(self._connection):
             self._connection.executemany(_FORGET_CHANGED, ((seq,) for seq in texts))
