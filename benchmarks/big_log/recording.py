@@ -82,6 +82,8 @@ def _made(entry: Entry) -> Made:
         record.client_address,
         "full",
         record.key,
+        record.path.encode().removeprefix(b"/v1"),
+        record.kind,
         entry.request.rest[0] if entry.request else b"",
         True,
     )

@@ -76,6 +76,8 @@ def _opened(request: bytes, number: int) -> Opened:
         "127.0.0.1",
         "full",
         "0f8a4e3f0f5b",
+        b"/chat/completions",
+        "chat",
         request,
         True,
     )

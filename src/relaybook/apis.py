@@ -6,6 +6,7 @@ API whose bodies are read.
 """
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
@@ -168,8 +169,9 @@ _PATTERNS: Final = tuple(
 )
 
 
+@lru_cache(1024)
 def match(method: str, path: str) -> Match:
-    """Return the API of a request. ``path`` is the path of the request target, without query."""
+    """Return the API of a request. ``path`` is the path below the mount of the route, without query."""
     for pattern, api in _PATTERNS:
         found = pattern.search(path)
         if found is not None:

@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 from tests.fuzz.strict_http import Reading, read_requests
 
 from relaybook.journal.frame import FrameKind
-from relaybook.journal.writer import JournalUnavailable
 from relaybook.relay.client_connection import ClientConnection
 from relaybook.relay.connection import Connection
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange, RequestState, ResponseState
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES
+from relaybook.relay.pool import Pool
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.settings.definitions import Settings
 
@@ -49,14 +49,11 @@ class _Journal:
 
     def __init__(self) -> None:
         self.kinds: dict[bytes, list[int]] = {}
-        self.wake: Callable[[], None] = lambda: None
         self.waiting = False
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         self.kinds.setdefault(exchange, []).append(kind)
-        if not self.waiting:
-            self.waiting = True
-            self.wake()
+        self.waiting = True
 
     def write(self) -> None:
         self.waiting = False
@@ -152,6 +149,7 @@ class RelayWorld(RelayContext):
             cast(asyncio.AbstractEventLoop, self.loop),
             base_url="http://127.0.0.1:4100/v1",
             dashboard_url="http://127.0.0.1:4101",
+            dial=self.dial,
         )
         self.providers: list[Upstream] = []
         self.max_buffered = 0
@@ -160,14 +158,12 @@ class RelayWorld(RelayContext):
         self.transport.protocol = self.client = ClientConnection(self)
         self.client.connection_made(cast(asyncio.Transport, self.transport))
 
-    def connect(self, exchange: Exchange) -> None:
+    def dial(self, pool: Pool, exchange: Exchange) -> None:
+        """Connect the exchange to a new fake upstream."""
         provider = Upstream()
         self.providers.append(provider)
         self._asked.append(exchange)
         exchange.connected(provider)
-
-    def log_failed(self, error: JournalUnavailable) -> bool:
-        raise AssertionError("this journal cannot fail")
 
     def feed(self, *reads: bytes) -> "RelayWorld":
         """Send these bytes as the client, then disconnect."""

@@ -70,9 +70,8 @@ _MAX_BUFFERED: Final = MAX_HEADERS_BYTES + 3 * READ_BYTES
 class _World(RelayWorld):
     """A relay with an upstream socket. The test sends bytes as the upstream."""
 
-    def connect(self, exchange: Exchange) -> None:
+    def dial(self, pool: Pool, exchange: Exchange) -> None:
         socket = Transport(self.loop)
-        pool: Pool[UpstreamConnection] = Pool(self.route.upstream, None)
         socket.protocol = self.upstream = UpstreamConnection(cast(Any, self), pool)
         self.provider_socket = socket
         self.upstream.connection_made(cast(asyncio.Transport, socket))

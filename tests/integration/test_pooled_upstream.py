@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from tests.support.fake_peers import World
 
-from relaybook.relay.pool import Pool
-from relaybook.relay.routes import UpstreamUrl
 from relaybook.relay.upstream import UpstreamConnection
 
 EVIL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
@@ -63,13 +61,14 @@ class Scenario(World):
         self.upstream_end, relay_end = socket.socketpair()
         self.wire = Wire(relay_end)
         self.dialled = 0
-        self.old = UpstreamConnection(self, Pool(UpstreamUrl.parse("http://there:8000/v1"), None))  # type: ignore[arg-type]
+        relay: Any = self
+        self.old = UpstreamConnection(relay, self.route.pool)
         self.old.connection_made(self.wire)  # type: ignore[arg-type]
         self.old.fresh = False
         self.begin(complete=True)
         self.old.assign(self.exchange)
 
-    def dial(self, exchange: Any) -> None:
+    def dial(self, pool: Any, exchange: Any) -> None:
         self.dialled += 1
 
     def close(self) -> None:

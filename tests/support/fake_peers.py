@@ -7,14 +7,28 @@ from relaybook.journal.frame import FrameKind
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.peers import Dial
+from relaybook.relay.pool import Pool, UpstreamUrl
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.routes import Route, UpstreamUrl
+from relaybook.relay.routes import Route, RouteLimits
 from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
 
 TAGS = TagReader(["Service"], "default", "full")
 FINGERPRINTS = Fingerprints(b"secret")
+UPSTREAM_URL = "http://there:8000/api/v1"
+
+
+def a_pool(url: str, dial: Callable[[Pool, Exchange], Dial | None]) -> Pool:
+    """Return the pool of an upstream without TLS, with the timeouts of the default settings."""
+    settings = Settings()
+    return Pool(
+        UpstreamUrl.parse(url),
+        None,
+        connect_timeout=settings.connect_timeout,
+        idle_seconds=settings.upstream_idle,
+        dial=dial,
+    )
 
 
 class FakeClient:
@@ -52,6 +66,11 @@ class FakeUpstream(FakeClient):
         super().__init__()
         self.write_paused = False
         self.last_received_at = 0.0
+        self.reusable, self.lost = True, False
+        self.idle_since = self.idle_seconds = 0.0
+
+    def assign(self, exchange: Exchange) -> None:
+        exchange.connected(self)
 
     def stalled(self, now: float, seconds: float) -> bool:
         return False
@@ -87,7 +106,7 @@ class FakeDial:
 
 
 class World:
-    """One exchange with both connections. If ``connected`` is false, ``upstream`` is not connected."""
+    """One exchange with both connections. If ``connected`` is false, ``upstream`` is not in the pool."""
 
     def __init__(
         self,
@@ -102,23 +121,22 @@ class World:
         self.fingerprints = FINGERPRINTS
         self.now = 0.0
         self.retiring = False
-        self.sealed = self.over = 0
-        self.connected = connected
+        self.sealed = 0
+        self.exchanges: dict[bytes, Exchange] = {}
         self.dials: list[FakeDial] = []
         self.client, self.upstream = FakeClient(), FakeUpstream()
         first = b"%b %b HTTP/1.1" % (method, target)
         raw = b"\r\n".join([first, b"Host: here", *lines, b"", b""])
         self.head = RequestHeadReader(TAGS.is_tag, FINGERPRINTS).read(raw)
-        route = Route("default", b"/v1", UpstreamUrl.parse("http://there:8000/api/v1"), TAGS)
-        self.exchange = Exchange(self, self.client, route, TAGS.read(self.head.tags), self.head)
+        limits = RouteLimits(self.settings.max_in_flight, self.settings.upstream_timeout, self.settings.idle_timeout)
+        pool = a_pool(UPSTREAM_URL, self.dial)
+        if connected:
+            pool.put(self.upstream, 0.0)
+        self.route = Route("default", b"/v1", pool.upstream, pool, TAGS, limits)
+        relay: Any = self
+        self.exchange = Exchange(relay, self.client, self.route.destination(self.head), self.head)
 
-    def connect(self, exchange: Exchange) -> Dial | None:
-        if not self.connected:
-            return self.dial(exchange)
-        exchange.connected(self.upstream)
-        return None
-
-    def dial(self, exchange: Exchange) -> Dial:
+    def dial(self, pool: Pool, exchange: Exchange) -> Dial | None:
         self.dials.append(FakeDial())
         return self.dials[-1]
 
@@ -126,8 +144,10 @@ class World:
         self.gate.frame(kind, exchange, payload)
         self.sealed += 1
 
-    def exchange_closed(self, exchange: Exchange) -> None:
-        self.over += 1
+    @property
+    def over(self) -> int:
+        """How often the exchange was closed."""
+        return -self.route.running
 
     def log_url(self, record_id: str) -> str | None:
         return None
@@ -152,7 +172,8 @@ class World:
 
     def begin(self, body: bytes = b"", *, complete: bool = False) -> "World":
         """Send the head of a request, and the body bytes that arrive in the same read."""
-        self.exchange.open(self.head, "127.0.0.1", body, complete=complete)
+        wire = self.route.upstream_head(self.head)
+        self.exchange.open(self.head, wire, "127.0.0.1", body, complete=complete)
         return self
 
     def respond(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":

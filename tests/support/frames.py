@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from relaybook.apis import match
 from relaybook.journal.events import Closed, Opened, ResponseBegin, encode_event
 from relaybook.journal.frame import Frame, FrameKind
 
@@ -24,7 +25,10 @@ def opened(**fields: Any) -> Opened:
         "log": "full",
         "key": "0123456789ab",
     }
-    return Opened(**(made | fields))
+    made |= fields
+    api_path = made["target"].partition(b"?")[0].removeprefix(b"/v1")
+    kind = match(made["method"].decode("latin-1"), api_path.decode("latin-1")).api.kind
+    return Opened(**({"api_path": api_path, "kind": kind} | made))
 
 
 class Script:

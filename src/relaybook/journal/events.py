@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from relaybook.apis import Kind
+
 
 class Opened(msgspec.Struct, array_like=True):
     """The payload of an OPENED frame: an admitted request.
@@ -28,6 +30,9 @@ class Opened(msgspec.Struct, array_like=True):
     client_address: str
     log: Literal["full", "no-bodies"]
     key: str | None
+    #: The path below the mount of the route, without query, and the kind of its API (see ``apis``).
+    api_path: bytes
+    kind: Kind
     #: Body bytes that arrived with the head.
     body: bytes = b""
     #: Whether ``body`` is the whole body of the request.

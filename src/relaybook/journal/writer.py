@@ -6,7 +6,6 @@ rarely has to wait for a new segment.
 """
 
 import os
-from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -80,11 +79,6 @@ class JournalWriter:
         self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
-        #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends a
-        #: CLOSED frame for the exchange as soon as the next segment exists (see ``spare_ready``).
-        self.add_lost_end = self._unreported_loss.add_end
-        #: The writer calls this function when the first frame is added to the batch.
-        self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = self._is_made = False
@@ -134,11 +128,16 @@ class JournalWriter:
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Add a frame to the batch without writing it. Frames are written in the order of the calls."""
-        if not self._parts:
-            self.wake()
         self._number = number = self._number + 1
         head = encode(self._secret, number, kind, exchange, clock.monotonic_ns(), payload)
         self._parts += (head, payload)
+
+    def add_lost_end(self, exchange: bytes) -> None:
+        """Report that the remaining frames of an exchange are lost.
+
+        ``tick`` appends a CLOSED frame for the exchange as soon as the next segment exists (see ``spare_ready``).
+        """
+        self._unreported_loss.add_end(exchange)
 
     @property
     def waiting(self) -> bool:

@@ -158,6 +158,8 @@ class ExchangeFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     outcome: Outcome = "complete"
     error_code: str | None = None
     error_message: str | None = None
+    #: The path below the mount of the route, without query.
+    api_path: str = "/chat/completions"
     #: The properties and warnings from headers. The record also has those from the body.
     properties: dict[str, str] = {}
     warnings: list[Note] = []

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from relaybook.apis import APIS, REQUEST_ID_HEADERS, Match, match
+from relaybook.apis import APIS, BY_KIND, REQUEST_ID_HEADERS, Match, match
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
 from relaybook.log.formats import lenient
@@ -136,7 +136,7 @@ class EntryBuilder:
         opened, begin = exchange.opened, exchange.response_begin
         target, _, query = opened.target.decode("latin-1").partition("?")
         method = opened.method.decode("latin-1")
-        found = match(method, target)
+        found = Match(BY_KIND[opened.kind], match(method, opened.api_path.decode("latin-1")).model)
         started_us = opened.wall_ns // 1000
         ran_ns = exchange.last_ns - exchange.opened_ns
         status = begin.status if begin else None
@@ -154,7 +154,7 @@ class EntryBuilder:
             method=method,
             path=target,
             query=query,
-            kind=found.api.kind,
+            kind=opened.kind,
             client_address=opened.client_address,
             key=opened.key,
             status=status,
@@ -425,6 +425,7 @@ def _facts(exchange: JournalExchange) -> ExchangeFacts:
         outcome=closed.outcome,
         error_code=closed.error_code,
         error_message=closed.error_message,
+        api_path=exchange.opened.api_path.decode("latin-1"),
         properties=exchange.opened.properties,
         warnings=_warnings(exchange),
         has_whole_request=exchange.request_end_ns is not None,

@@ -14,9 +14,8 @@ from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
-from relaybook.relay.routes import Route
+from relaybook.relay.routes import Destination
 from relaybook.settings.client_address import client_address
-from relaybook.tags import Tags
 
 #: Maximum number of API keys in a request. Each part of a body is searched for each key, to mask the key. A large
 #: number of keys would slow down all requests.
@@ -26,7 +25,7 @@ _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
 def check(relay: RelayContext, head: RequestHead) -> None:
-    """Make the checks that do not depend on the route, and turn an absolute target into a path. Raises HeadRefused."""
+    """Make the checks that do not depend on the route. Raises HeadRefused."""
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
         raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not supported.")
@@ -38,8 +37,6 @@ def check(relay: RelayContext, head: RequestHead) -> None:
         raise HeadRefused(RelayError.EXPECTATION_FAILED, f"Expect is {shown!r}: only 100-continue is supported.")
     if head.host_at < 0 and not head.version_1_0:
         raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header, which HTTP/1.1 requires.")
-    if not head.target.startswith(b"/") and head.target != b"*":
-        _make_origin_form(head)
     _check_host(relay, head)
     if len(head.keys) > _MAX_KEYS:
         raise HeadRefused(
@@ -62,47 +59,8 @@ def _check_host(relay: RelayContext, head: RequestHead) -> None:
             )
 
 
-def _make_origin_form(head: RequestHead) -> None:
-    """Remove the scheme and the authority from an absolute target (RFC 9112 §3.2.2).
-
-    The authority must equal the Host header.
-    """
-    scheme, mark, rest = head.target.partition(b"://")
-    authority, slash, path = rest.partition(b"/")
-    if not mark or scheme.lower() not in (b"http", b"https"):
-        raise HeadRefused(RelayError.BAD_REQUEST, "The request target is not a path. It must start with a slash.")
-    if authority.lower() != head.host.lower():
-        raise HeadRefused(
-            RelayError.BAD_REQUEST, "The request target and the Host header name different hosts. Send only the path."
-        )
-    head.target = slash + path or b"/"
-
-
-def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | None:
-    """Return the exchange of an admitted request, or `None` if the relay itself responds. Raises HeadRefused."""
-    destination = head.destination or _find_destination(relay, head)
-    if destination is None:
-        return None
-    if relay.draining:
-        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is shutting down. Try again in a second.")
-    limit = relay.settings.max_in_flight
-    if len(relay.exchanges) >= limit:
-        message = f"{limit} requests are running, which is the limit (setting max_in_flight). Try again in a second."
-        raise HeadRefused(RelayError.OVERLOADED, message)
-    exchange = Exchange(relay, client, *destination, head)
-    if relay.log_problem is not None:
-        if relay.settings.when_log_fails == "refuse":
-            raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.")
-        exchange.forward_without_record(relay.log_problem)
-        relay.count_unlogged()
-    if relay.cors is not None:
-        exchange.add_relay_headers(relay.cors.headers(head.origin))
-    relay.exchanges[exchange.id] = exchange
-    return exchange
-
-
-def _find_destination(relay: RelayContext, head: RequestHead) -> tuple[Route, Tags] | None:
-    """Return the route and the tags of a request, or `None` if the relay itself responds. Raises HeadRefused."""
+def find_destination(relay: RelayContext, head: RequestHead) -> Destination | None:
+    """Return the destination of a request, or `None` if the relay itself responds. Raises HeadRefused."""
     if _is_preflight(relay, head):
         return None
     route = relay.route_of(head.target)
@@ -111,8 +69,29 @@ def _find_destination(relay: RelayContext, head: RequestHead) -> tuple[Route, Ta
             return None
         raise HeadRefused(RelayError.NOT_FOUND, _not_found_message(relay, head))
     check_target(head.target)
-    head.destination = route, route.tags.read(head.tags)
-    return head.destination
+    return route.destination(head)
+
+
+def admit(relay: RelayContext, client: Client, head: RequestHead, destination: Destination) -> Exchange:
+    """Return the exchange of an admitted request. Raises HeadRefused."""
+    if relay.draining:
+        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is shutting down. Try again in a second.")
+    route = destination.route
+    limit = route.limits.max_in_flight
+    if route.running >= limit:
+        message = f"{limit} requests are running, which is the limit (setting max_in_flight). Try again in a second."
+        raise HeadRefused(RelayError.OVERLOADED, message)
+    exchange = Exchange(relay, client, destination, head)
+    if relay.log_problem is not None:
+        if relay.settings.when_log_fails == "refuse":
+            raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.")
+        exchange.forward_without_record(relay.log_problem)
+        relay.count_unlogged()
+    if relay.cors is not None:
+        exchange.add_relay_headers(relay.cors.headers(head.origin))
+    relay.exchanges[exchange.id] = exchange
+    route.running += 1
+    return exchange
 
 
 def _is_preflight(relay: RelayContext, head: RequestHead) -> bool:

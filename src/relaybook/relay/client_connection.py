@@ -85,27 +85,32 @@ class ClientConnection(Connection):
     def _read_head(self, data: bytes) -> bytes:
         data = skip_empty_lines(data)
         cached = self.head_cache.lookup(data)
-        start = cached[1] if cached else data.find(b"\r\n\r\n") + 4
+        start = cached.end if cached else data.find(b"\r\n\r\n") + 4
         if start < 4 or start > MAX_HEAD:
             self._wait_for_head(data[:start] if start > MAX_HEAD else data)
             return b""
         self.partial, self.keep_alive = b"", False
-        head = cached[0] if cached else None
+        head = destination = None
+        wire = b""
+        if cached is not None:
+            head, destination, wire, _ = cached
         try:
             if head is None:
                 head = self.relay.request_heads.read(data[:start])
                 admission.check(self.relay, head)
+                destination = admission.find_destination(self.relay, head)
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
-            exchange = admission.admit(self.relay, self, head)
+            if destination is None:
+                return self._send_own_response(head, data[start:])
+            self.exchange = exchange = admission.admit(self.relay, self, head, destination)
         except HeadRefused as refused:
             self._refuse(refused.error, str(refused), head)
             return b""
-        self.exchange = exchange
-        if exchange is None:
-            return self._send_own_response(head, data[start:])
-        self._begin_body(exchange, head, data[start:])
         if cached is None:
-            self.head_cache.store(data[:start], head)
+            wire = destination.route.upstream_head(head)
+        self._begin_body(exchange, head, wire, data[start:])
+        if cached is None:
+            self.head_cache.store(data[:start], head, destination, wire)
         return b""
 
     def _wait_for_head(self, data: bytes) -> None:
@@ -118,7 +123,7 @@ class ClientConnection(Connection):
             self.deadline = self.relay.now + self.relay.settings.header_timeout
         self.partial = data
 
-    def _begin_body(self, exchange: Exchange, head: RequestHead, rest: bytes) -> None:
+    def _begin_body(self, exchange: Exchange, head: RequestHead, wire: bytes, rest: bytes) -> None:
         relay = self.relay
         self.reset_on_cut = False
         self.body = body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
@@ -131,7 +136,8 @@ class ClientConnection(Connection):
         except FramingError as error:
             framing_message = response_lines.malformed_body(error)
         self.body_bytes = len(chunk)
-        exchange.open(head, admission.address_of_client(relay, self.address, head), chunk, complete=body.complete)
+        address = admission.address_of_client(relay, self.address, head)
+        exchange.open(head, wire, address, chunk, complete=body.complete)
         if framing_message:
             exchange.refuse(RelayError.BAD_REQUEST, framing_message)
         elif (head.length or len(chunk)) > relay.settings.max_request_bytes:

@@ -1,33 +1,40 @@
-"""The state that the connections and exchanges of one worker share: settings, parsers, the gate and counts.
+"""The state that the connections and exchanges of one worker share: settings, routes, parsers, the gate and counts.
 
-This module does not depend on the classes of client and upstream connections. ``Relay``, the subclass of
-``RelayContext``, uses these classes.
+This module does not use the classes of connections and exchanges, which use the context.
 """
 
 import asyncio
+import logging
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from relaybook import clock
 from relaybook.errors import RelayError
+from relaybook.journal.events import RefusalCounts, encode_event
+from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
+from relaybook.relay import tls
 from relaybook.relay.connection import Connection
 from relaybook.relay.cors import Cors
-from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
-from relaybook.relay.peers import Dial
+from relaybook.relay.peers import Dial, Running
+from relaybook.relay.pool import Pool, UpstreamUrl
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.routes import Route, UpstreamUrl
+from relaybook.relay.routes import Route, RouteLimits
 from relaybook.settings.addresses import is_loopback, split_address
 from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
+
+log = logging.getLogger("relaybook.relay")
 
 _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
 class RelayContext:
-    """The state that all connections of one worker share. The class implements ``ExchangeContext``.
+    """The state that all connections of one worker share.
 
     ``now`` is the event loop's time at the last timeout check. Timeouts are checked a few times a second, which is
     precise enough for timeouts of seconds.
@@ -42,7 +49,9 @@ class RelayContext:
         *,
         base_url: str,
         dashboard_url: str,
+        dial: Callable[[Pool, Any], Dial | None],
     ) -> None:
+        """``secret`` is the secret for fingerprints. ``dial`` is passed to the pools of all routes."""
         self.settings = settings
         self.base_url = base_url
         self.dashboard_url = dashboard_url
@@ -55,41 +64,34 @@ class RelayContext:
         self.response_heads = ResponseHeadReader(
             settings.header_prefix, self.fingerprints, drop_cors=bool(settings.cors_origins)
         )
-        self.route = Route("default", b"/v1", UpstreamUrl.parse(settings.upstream), tags)
-        self.gate = Gate(loop, journal, durable=settings.durable, on_failure=self.log_failed)
+        self.routes = (_default_route(settings, tags, dial),)
+        self.gate = Gate(loop, journal, durable=settings.durable, on_failure=self._log_failed)
+        self.journal = journal
         self.now = loop.time()
         self.connections: set[Connection] = set()
-        self.exchanges: dict[bytes, Exchange] = {}
+        #: The running exchanges by id.
+        self.exchanges: dict[bytes, Running] = {}
         #: Whether new requests are refused.
         self.draining = False
         #: Whether each connection closes after its current or next response.
         self.retiring = False
         #: The reason why the log cannot be written, as a sentence for clients; `None` if the log can be written.
         self.log_problem: str | None = None
-        self.refused: Counter[str] = Counter()
-        self.unlogged = 0
-        self.counts_since_ns = 0
+        self._refused: Counter[str] = Counter()
+        self._unlogged = 0
+        self._counts_since_ns = 0
         #: The accepted Host names in lower case. `None` if every name is accepted, because the relay does not listen on
         #: a loopback address.
         self.host_names: frozenset[bytes] | None = None
         if is_loopback(split_address(settings.listen, "listen")[0]):
             self.host_names = frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in settings.hosts)])
-        self._journal = journal
 
-    def connect(self, exchange: Exchange) -> Dial | None:
-        """Assign an idle upstream connection to the exchange and return `None`.
-
-        If no connection is idle, dial a new connection and return the ``Dial``.
-        """
-        raise NotImplementedError
-
-    def dial(self, exchange: Exchange) -> Dial:
-        """Start dialing a new upstream connection."""
-        raise NotImplementedError
-
-    def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch. Return True if the bytes that waited for the batch are sent anyway."""
-        raise NotImplementedError
+    def route_of(self, target: bytes) -> Route | None:
+        """Return the route whose mount the target starts with, or `None` if there is no such route."""
+        for route in self.routes:
+            if route.has(target):
+                return route
+        return None
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Append a frame to the journal, for an exchange with ``log = no-bodies``.
@@ -97,15 +99,7 @@ class RelayContext:
         The journal seals (ends) the frame's segment soon, so that the recorder can delete the segment with the bodies.
         """
         self.gate.frame(kind, exchange, payload)
-        self._journal.seal_soon()
-
-    def exchange_closed(self, exchange: Exchange) -> None:
-        """Remove a closed exchange from the running exchanges."""
-        self.exchanges.pop(exchange.id, None)
-
-    def route_of(self, target: bytes) -> Route | None:
-        """Return the route whose prefix the target starts with, or `None` if there is no such route."""
-        return self.route if self.route.has(target) else None
+        self.journal.seal_soon()
 
     def log_url(self, record_id: str) -> str | None:
         """Return the URL of the record, or `None` if the setting ``dashboard_url`` is not set."""
@@ -118,12 +112,67 @@ class RelayContext:
             return "stopping"
         return self.log_problem if self.settings.when_log_fails == "refuse" else None
 
+    # -- requests without a record ---------------------------------------------------------------------------------
+
     def count_refused(self, error: RelayError, count: int = 1) -> None:
         """Count requests that were refused and have no record."""
-        self.counts_since_ns = self.counts_since_ns or clock.wall_ns()
-        self.refused[error.code] += count
+        self._counts_since_ns = self._counts_since_ns or clock.wall_ns()
+        self._refused[error.code] += count
 
     def count_unlogged(self, count: int = 1) -> None:
         """Count requests that are forwarded without a record (``when_log_fails = forward``)."""
-        self.counts_since_ns = self.counts_since_ns or clock.wall_ns()
-        self.unlogged += count
+        self._counts_since_ns = self._counts_since_ns or clock.wall_ns()
+        self._unlogged += count
+
+    def write_refusal_counts(self) -> None:
+        """Append a COUNTED frame to the journal if requests were counted since the last such frame."""
+        # wait until a spare segment is ready, except while draining: then there is no later chance
+        if self._counts_since_ns and (self.journal.spare_ready or self.draining):
+            counts = RefusalCounts(self._counts_since_ns, clock.wall_ns(), dict(self._refused), self._unlogged)
+            self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
+            self._refused.clear()
+            self._unlogged = 0
+            self._counts_since_ns = 0
+
+    # -- a journal that cannot be written --------------------------------------------------------------------------
+
+    def _log_failed(self, error: JournalUnavailable) -> bool:
+        """Handle the loss of a journal batch. The log of each running exchange may now be incomplete.
+
+        With ``when_log_fails = forward``, continue all exchanges unlogged and send the bytes of the batch. Otherwise,
+        cut all exchanges and do not send the bytes. Return whether the bytes are sent.
+        """
+        log.error("journal_failed", extra={"reason": str(error)})
+        self.log_problem = "Requests cannot be logged. See the operator's log for the reason."
+        if self.settings.when_log_fails == "forward":
+            self._continue_unlogged(error, self.log_problem)
+            return True
+        if error.opened:
+            self.count_refused(RelayError.LOG_UNAVAILABLE, len(error.opened))
+        for exchange in list(self.exchanges.values()):
+            exchange.abandon()
+        for connection in list(self.connections):
+            connection.abandon()
+        return False
+
+    def _continue_unlogged(self, error: JournalUnavailable, problem: str) -> None:
+        if error.opened:
+            self.count_unlogged(len(error.opened))
+        for exchange in self.exchanges.values():
+            if exchange.id in error.opened:
+                exchange.forward_without_record(problem)
+            elif exchange.stop_logging():
+                self.journal.add_lost_end(exchange.id)
+
+
+def _default_route(settings: Settings, tags: TagReader, dial: Callable[[Pool, Any], Dial | None]) -> Route:
+    upstream = UpstreamUrl.parse(settings.upstream)
+    pool = Pool(
+        upstream,
+        tls.client_context(settings.upstream_ca_file) if upstream.tls else None,
+        connect_timeout=settings.connect_timeout,
+        idle_seconds=settings.upstream_idle,
+        dial=dial,
+    )
+    limits = RouteLimits(settings.max_in_flight, settings.upstream_timeout, settings.idle_timeout)
+    return Route("default", b"/v1", upstream, pool, tags, limits)

@@ -8,17 +8,23 @@ import ssl
 from relaybook.relay import last_resort, tls
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
+from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool
 from relaybook.relay.upstream import UpstreamConnection
 
 
-async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Exchange) -> None:
-    """Connect an exchange to the upstream within ``connect_timeout``.
+def start(pool: Pool, exchange: Exchange) -> Dial:
+    """Start dialing a new connection for an exchange."""
+    return asyncio.get_running_loop().create_task(dial(pool, exchange))
+
+
+async def dial(pool: Pool, exchange: Exchange) -> None:
+    """Connect an exchange to the upstream within ``pool.connect_timeout``.
 
     If this is not possible, fail the exchange with ``upstream_unreachable``.
     """
-    upstream = pool.upstream
-    seconds = relay.settings.connect_timeout
+    upstream, relay = pool.upstream, exchange.relay
+    seconds = pool.connect_timeout
     try:
         async with asyncio.timeout(seconds):
             connection = await _connect(relay, pool, seconds)
@@ -51,7 +57,7 @@ def _reason(error: Exception) -> str:
     return text[:1].lower() + text[1:]
 
 
-async def _connect(relay: RelayContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
+async def _connect(relay: RelayContext, pool: Pool, seconds: float) -> UpstreamConnection:
     """Connect to the first address of the host that accepts a connection. Each address is tried once.
 
     The remaining time is divided equally among the remaining addresses. So an address that does not respond leaves time

@@ -54,7 +54,6 @@ There is one exception. With ``on_client_gone = finish``, if the whole request w
 """
 
 from enum import IntEnum
-from typing import Protocol
 
 from relaybook import clock
 from relaybook.errors import RelayError
@@ -63,15 +62,13 @@ from relaybook.journal.events import Closed, ClosedOutcome, Opened, ResponseBegi
 from relaybook.journal.frame import FrameKind
 from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
-from relaybook.relay.fingerprints import Fingerprints, mask
-from relaybook.relay.gate import Gate
+from relaybook.relay.context import RelayContext
+from relaybook.relay.fingerprints import mask
 from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.peers import Client, Dial, Upstream
 from relaybook.relay.request_head import RequestHead
 from relaybook.relay.response_head import ResponseHead
-from relaybook.relay.routes import Route
-from relaybook.settings.definitions import Settings
-from relaybook.tags import Tags
+from relaybook.relay.routes import Destination
 
 _STOPPED = "Relaybook stopped before the response was complete."
 
@@ -90,37 +87,6 @@ class ResponseState(IntEnum):
     WAITING = 0
     STREAMING = 1
     DONE = 2
-
-
-class ExchangeContext(Protocol):
-    """The part of ``RelayContext`` that exchanges use."""
-
-    settings: Settings
-    gate: Gate
-    fingerprints: Fingerprints
-    now: float
-    retiring: bool
-
-    def connect(self, exchange: "Exchange") -> Dial | None:
-        """Assign an idle upstream connection to the exchange and return `None`.
-
-        If no connection is idle, dial a new connection and return the ``Dial``.
-        """
-
-    def dial(self, exchange: "Exchange") -> Dial:
-        """Start dialing a new upstream connection."""
-
-    def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Append a frame to the journal, for an exchange with ``log = no-bodies``.
-
-        The journal seals (ends) the frame's segment soon, so that the recorder can delete the segment with the bodies.
-        """
-
-    def exchange_closed(self, exchange: "Exchange") -> None:
-        """Remove a closed exchange from the running exchanges."""
-
-    def log_url(self, record_id: str) -> str | None:
-        """Return the URL of the record, or `None` if the setting ``dashboard_url`` is not set."""
 
 
 class Exchange:
@@ -147,11 +113,12 @@ class Exchange:
     sent_ns = 0
     waiting_since = 0.0
 
-    def __init__(self, relay: ExchangeContext, client: Client, route: Route, tags: Tags, head: RequestHead) -> None:
+    def __init__(self, relay: RelayContext, client: Client, destination: Destination, head: RequestHead) -> None:
         self.relay = relay
         self.client: Client | None = client
-        self.route = route
-        self.tags = tags
+        self.destination = destination
+        self.route = destination.route
+        self.tags = tags = destination.tags
         self.id = new_id()
         self.id_text = id_text(self.id)
         self.method = head.method
@@ -166,10 +133,10 @@ class Exchange:
 
     # -- the request ---------------------------------------------------------------------------------------------
 
-    def open(self, head: RequestHead, client_address: str, body: bytes, *, complete: bool) -> None:
+    def open(self, head: RequestHead, wire: bytes, client_address: str, body: bytes, *, complete: bool) -> None:
         """Journal the request head and the body bytes that arrived with the head, and queue both for the upstream.
 
-        With ``complete``, these bytes are the whole body.
+        ``wire`` is the head for the upstream. With ``complete``, the body bytes are the whole body.
         """
         relay, tags, route = self.relay, self.tags, self.route
         opened = Opened(
@@ -185,17 +152,17 @@ class Exchange:
             client_address,
             tags.log,
             relay.fingerprints.of(head.key) if head.key else None,
+            self.destination.api_path,
+            self.destination.kind,
             mask(body, self.secrets),
             complete,
         )
         self.frame(FrameKind.OPENED, self.id, encode_event(opened))
-        if not head.wire:
-            head.wire = self._upstream_head(head)
         if head.chunked and (body or complete):
             body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             if complete:
                 body += b"0\r\n\r\n"
-        self._queue_for_upstream(head.wire + body)
+        self._queue_for_upstream(wire + body)
         if complete:
             self._request_received()
 
@@ -204,16 +171,6 @@ class Exchange:
             return mask(target, self.secrets)
         path, mark, query = self.relay.fingerprints.target(target).partition(b"?")
         return mask(path, self.secrets) + mark + mask(query, self.keys)
-
-    def _upstream_head(self, head: RequestHead) -> bytes:
-        """Return the head to send to the upstream, with the upstream's Host header."""
-        host_line = self.route.upstream.host_line
-        lines = head.lines
-        if head.host_at >= 0:
-            lines[head.host_at] = host_line
-        else:
-            lines.insert(0, host_line)
-        return b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (head.method, self.route.map(head.target), b"\r\n".join(lines))
 
     def _request_received(self) -> None:
         self.request_state = RequestState.SENT
@@ -252,7 +209,7 @@ class Exchange:
         if upstream is None:
             # after an early response, the rest of the request is dropped, so no connection is needed
             if self.response_state == ResponseState.WAITING and self.dialing is None:
-                self.dialing = self.relay.connect(self)
+                self.dialing = self.route.pool.connect(self)
         elif self.pending:
             data = self.pending[0] if len(self.pending) == 1 else b"".join(self.pending)
             self.pending.clear()
@@ -289,7 +246,7 @@ class Exchange:
         self.upstream = None
         self.pending[:0] = unwritten
         self.pending_bytes += sum(map(len, unwritten))
-        self.dialing = self.relay.dial(self)
+        self.dialing = self.route.pool.dial(self)
 
     def request_written(self) -> None:
         """Set the time of the last write to the upstream's socket, and resume reading from the client if possible."""
@@ -476,7 +433,8 @@ class Exchange:
         relay_ns = self.sent_ns - self.request_end_ns if is_sent else None
         closed = Closed(outcome, error_code, message, relay_ns, self.client_missed)
         self.frame(FrameKind.CLOSED, self.id, encode_event(closed))
-        self.relay.exchange_closed(self)
+        self.relay.exchanges.pop(self.id, None)
+        self.route.running -= 1
 
     def _send_error_response(self, error: RelayError, message: str) -> None:
         client = self.client
@@ -516,6 +474,31 @@ class Exchange:
         if self.client is not None:
             self.client.keep_alive = False
             self.relay.gate.then(self.client.cut, b"")
+
+    # -- timeouts ------------------------------------------------------------------------------------------------
+
+    def sweep(self, now: float) -> None:
+        """Enforce the timeouts of the upstream, which are limits of the route. ``now`` is the event loop's time."""
+        upstream, limits = self.upstream, self.route.limits
+        if upstream is None:
+            return
+        if self.response_state == ResponseState.WAITING:
+            if upstream.stalled(now, limits.idle_timeout):
+                seconds = limits.idle_timeout
+                message = f"The upstream accepted no bytes of the request for {seconds:g} s (setting idle_timeout)."
+                self.fail(RelayError.UPSTREAM_TIMEOUT, message)
+            elif self.request_state == RequestState.SENT and now - self.waiting_since > limits.upstream_timeout:
+                seconds = limits.upstream_timeout
+                message = f"The upstream sent no response within {seconds:g} s (setting upstream_timeout)."
+                self.fail(RelayError.UPSTREAM_TIMEOUT, message)
+        elif not upstream.reading:
+            upstream.last_received_at = now  # reading is paused because the client is slow
+        elif now - upstream.last_received_at > limits.idle_timeout:
+            seconds = limits.idle_timeout
+            message = (
+                f"The upstream sent nothing for {seconds:g} s in the middle of its response (setting idle_timeout)."
+            )
+            self.fail(RelayError.UPSTREAM_TIMEOUT, message)
 
     # -- helpers -------------------------------------------------------------------------------------------------
 

@@ -56,14 +56,16 @@ class Gate:
         #: The timer that syncs frames that no action waits for.
         self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
-        #: Appends a frame to the journal batch: ``frame(kind, exchange, payload)``.
-        self.frame = journal.append
-        journal.wake = self._arm
 
     def _arm(self) -> None:
+        self._armed = True
+        self._loop.call_soon(self._flush)
+
+    def frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        """Append a frame to the journal batch."""
+        self._journal.append(kind, exchange, payload)
         if not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._flush)
+            self._arm()
 
     def then(self, action: Action, data: bytes) -> None:
         """Run ``action(data)`` once the journal contains all earlier frames. Actions run in the order of the calls."""
@@ -129,6 +131,8 @@ class Gate:
                 self._journal.tick()
             except JournalUnavailable as error:
                 self._on_failure(error)
+            if self._journal.waiting and not self._armed:
+                self._arm()
 
     def close(self) -> None:
         """Write the batch, sync it if needed, and run the queued actions. The journal stays open.

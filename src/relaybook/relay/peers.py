@@ -1,4 +1,4 @@
-"""The interfaces of client and upstream connections that an exchange uses."""
+"""The interfaces between an exchange and the objects around it: its connections, and the context of its worker."""
 
 from typing import Protocol
 
@@ -61,3 +61,24 @@ class Upstream(Protocol):
 
     def abort(self) -> None:
         """Close the connection now. The exchange gets no further calls from the connection."""
+
+
+class Running(Protocol):
+    """A running exchange, as the context of its worker uses it."""
+
+    id: bytes
+
+    def sweep(self, now: float) -> None:
+        """Enforce the timeouts of the upstream. ``now`` is the event loop's time."""
+
+    def forward_without_record(self, problem: str) -> None:
+        """Forward the exchange without journaling it, and add the warning ``not_logged`` to its response."""
+
+    def stop_logging(self) -> bool:
+        """Stop journaling the exchange. Return whether it was journaled before."""
+
+    def interrupt(self) -> None:
+        """End the exchange because the relay stops."""
+
+    def abandon(self) -> None:
+        """End the exchange because journal frames were lost."""

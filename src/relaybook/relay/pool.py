@@ -1,13 +1,16 @@
-"""Pool idle connections to one upstream: last in, first out.
+"""Keep idle connections to one upstream, and reuse them: last in, first out.
 
 Only reusable connections are pooled (see ``Pooled.reusable``). The pool closes an idle connection before the upstream
 would close it.
 """
 
 import ssl
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
-from relaybook.relay.routes import UpstreamUrl
+from relaybook.relay.peers import Dial
 
 _MAX_IDLE: Final = 1024
 
@@ -22,28 +25,85 @@ class Pooled(Protocol):
     idle_since: float
     idle_seconds: float
 
+    def assign(self, exchange: Any) -> None:
+        """Assign the connection to an exchange, which sends its queued request bytes on the connection."""
+
     def abort(self) -> None:
         """Close the connection now."""
 
 
-C = TypeVar("C", bound=Pooled)
+@dataclass(frozen=True)
+class UpstreamUrl:
+    """The parsed base URL of an upstream."""
+
+    url: str
+    host: str
+    port: int
+    tls: bool
+    path: bytes
+    host_line: bytes
+
+    @classmethod
+    def parse(cls, url: str) -> "UpstreamUrl":
+        """Parse a base URL that ``check_base_url`` has accepted."""
+        parts = urlsplit(url)
+        tls = parts.scheme == "https"
+        host = parts.hostname or ""
+        port = parts.port or (443 if tls else 80)
+        shown = f"[{host}]" if ":" in host else host
+        if parts.port is not None:
+            shown += f":{parts.port}"
+        return cls(url, host, port, tls, parts.path.rstrip("/").encode(), b"Host: " + shown.encode())
 
 
-class Pool(Generic[C]):
-    """Holds idle connections to ``upstream``. An idle connection has no exchange and no unread bytes."""
+class Pool:
+    """The connections to ``upstream``. An idle connection has no exchange and no unread bytes.
 
-    def __init__(self, upstream: UpstreamUrl, tls: ssl.SSLContext | None) -> None:
+    The pool passes exchanges on to its connections, and does not use them.
+    """
+
+    def __init__(
+        self,
+        upstream: UpstreamUrl,
+        tls: ssl.SSLContext | None,
+        *,
+        connect_timeout: float,
+        idle_seconds: float,
+        dial: "Callable[[Pool, Any], Dial | None]",
+    ) -> None:
+        """``dial`` starts to dial a new connection for an exchange.
+
+        A connection is closed after it was idle for ``idle_seconds``, or earlier if the upstream announced that.
+        """
         self.upstream = upstream
         self.tls = tls
+        self.connect_timeout = connect_timeout
+        self.idle_seconds = idle_seconds
+        self._dial = dial
         #: The connections, in the order in which they became idle.
-        self._idle: dict[C, None] = {}
+        self._idle: dict[Pooled, None] = {}
         self._closed = False
 
-    def take(self) -> C | None:
+    def connect(self, exchange: Any) -> Dial | None:
+        """Assign an idle connection to the exchange and return `None`.
+
+        If no connection is idle, dial a new connection and return the ``Dial``.
+        """
+        connection = self.take()
+        if connection is None:
+            return self.dial(exchange)
+        connection.assign(exchange)
+        return None
+
+    def dial(self, exchange: Any) -> Dial | None:
+        """Start dialing a new connection for an exchange."""
+        return self._dial(self, exchange)
+
+    def take(self) -> Pooled | None:
         """Remove and return the most recently used connection, or `None` if the pool is empty."""
         return self._idle.popitem()[0] if self._idle else None
 
-    def put(self, connection: C, now: float) -> None:
+    def put(self, connection: Pooled, now: float) -> None:
         """Add a connection, or close it if it is lost or not reusable, or if the pool is full or closed."""
         if not connection.reusable or connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
             connection.abort()
@@ -51,7 +111,7 @@ class Pool(Generic[C]):
         connection.idle_since = now
         self._idle[connection] = None
 
-    def discard(self, connection: C) -> None:
+    def discard(self, connection: Pooled) -> None:
         """Remove a connection that is lost or closed."""
         self._idle.pop(connection, None)
 

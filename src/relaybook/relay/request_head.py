@@ -23,8 +23,6 @@ from relaybook.relay.limits import (
     MAX_REQUEST_LINE,
     MIN_KEY_BYTES,
 )
-from relaybook.relay.routes import Route
-from relaybook.tags import Tags
 
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _EMPTY_LINES: Final = re.compile(rb"(?:\r\n)+")
@@ -44,9 +42,11 @@ class HeadRefused(Exception):
 class RequestHead:
     """A parsed request head. ``lines`` contains the header lines for the upstream.
 
-    ``host_at`` is the index of the Host header in ``lines``, or -1 if the client sent no Host header. The exchange
-    replaces the client's Host header with the upstream's. The defaults are class attributes, so that creating an object
-    for each request is cheap: most heads set few attributes.
+    ``host_at`` is the index of the Host header in ``lines``, or -1 if the client sent no Host header. The route
+    replaces the client's Host header with the upstream's.
+
+    Only this module sets attributes of a head, and no attribute changes after ``RequestHeadReader.read``. The defaults
+    are class attributes, so that creating an object for each request is cheap: most heads set few attributes.
     """
 
     method = b""
@@ -70,19 +70,14 @@ class RequestHead:
     #: The keys that can be secrets. The exchange also masks them in the path, the reason phrase and the bodies.
     secrets: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
-    #: The route and the tags of the request, once they are known.
-    destination: tuple[Route, Tags] | None = None
-    #: The whole head for the upstream; empty until the head is built.
-    wire = b""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
 
-    def with_length(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
-        """Return a copy of this head with another Content-Length.
+    def with_length(self, length: int, logged: bytes) -> "RequestHead":
+        """Return a copy of this head with another Content-Length, which ``logged`` must already have.
 
-        ``logged`` and ``wire`` must already have the new Content-Length. This head must be HTTP/1.1 with keep-alive,
-        not chunked, and without Expect.
+        This head must be HTTP/1.1 with keep-alive, not chunked, and without Expect.
         """
         head = RequestHead()
         head.method = self.method
@@ -97,8 +92,7 @@ class RequestHead:
         head.keys = self.keys
         head.secrets = self.secrets
         head.tags = self.tags
-        head.destination = self.destination
-        head.length, head.logged, head.wire = length, logged, wire
+        head.length, head.logged = length, logged
         return head
 
 
@@ -146,6 +140,8 @@ class RequestHeadReader:
         _check_sizes(raw, lines)
         head.logged = logged
         self._rules.apply(lines, head, head.lines)
+        if not head.target.startswith(b"/") and head.target != b"*" and head.method != b"CONNECT":
+            _make_origin_form(head)
         if b"?" in head.target or len(head.keys) > 1:
             head.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
         if head.keys:
@@ -261,6 +257,24 @@ class RequestHeadReader:
     def _take_preflight(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.preflight = value.strip()
         head.lines.append(line)
+
+
+def _make_origin_form(head: RequestHead) -> None:
+    """Remove the scheme and the authority from an absolute target (RFC 9112 §3.2.2).
+
+    The authority must equal the Host header. Admission refuses a head without the Host header.
+    """
+    if head.host_at < 0 and not head.version_1_0:
+        return
+    scheme, mark, rest = head.target.partition(b"://")
+    authority, slash, path = rest.partition(b"/")
+    if not mark or scheme.lower() not in (b"http", b"https"):
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request target is not a path. It must start with a slash.")
+    if authority.lower() != head.host.lower():
+        raise HeadRefused(
+            RelayError.BAD_REQUEST, "The request target and the Host header name different hosts. Send only the path."
+        )
+    head.target = slash + path or b"/"
 
 
 def _check_version(raw: bytes) -> None:

@@ -28,7 +28,7 @@ class ResponseHeadError(Exception):
 class ResponseHead:
     """A parsed response head. ``lines`` are forwarded to the client, and ``logged`` goes to the journal.
 
-    The defaults are class attributes, as in ``RequestHead``.
+    Only this module sets attributes. The defaults are class attributes, as in ``RequestHead``.
     """
 
     status = 0

@@ -11,6 +11,7 @@ import errno
 import os
 import ssl
 from contextlib import suppress
+from pathlib import Path
 from typing import cast
 
 from relaybook.relay.connection import Connection
@@ -47,6 +48,14 @@ class _BeforeTls(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._transport.abort()
+
+
+def client_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return the TLS settings for an upstream. With ``ca_file``, only its certificates are trusted."""
+    context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 async def connect(

@@ -28,7 +28,7 @@ class UpstreamConnection(Connection):
         *("partial", "poll", "pool", "relay", "reusable", "unwritten", "wrote"),
     )
 
-    def __init__(self, relay: RelayContext, pool: "Pool[UpstreamConnection]") -> None:
+    def __init__(self, relay: RelayContext, pool: Pool) -> None:
         super().__init__()
         self.relay = relay
         self.pool = pool
@@ -49,11 +49,10 @@ class UpstreamConnection(Connection):
         self.informational = 0
         self.last_received_at = relay.now
         self.idle_since = 0.0
-        self.idle_seconds = relay.settings.upstream_idle
+        self.idle_seconds = pool.idle_seconds
         self.poll: select.poll | None = None
 
     def assign(self, exchange: Exchange) -> None:
-        """Assign the connection to an exchange, which sends its queued request bytes on the connection."""
         self.exchange = exchange
         exchange.connected(self)
 
@@ -191,7 +190,9 @@ class UpstreamConnection(Connection):
                 chunk = body.feed(data)
         except FramingError as error:
             chunk, framing_error = error.chunk, error
-        self.reusable = not (head.close or (body.complete and body.surplus))
+        # After a 204 response, the upstream may still send the body that its head announces, although it must not.
+        has_forbidden_body = head.status == 204 and bool(head.chunked or head.length)
+        self.reusable = not (head.close or has_forbidden_body or (body.complete and body.surplus))
         if head.idle_seconds is not None:
             self.idle_seconds = min(self.idle_seconds, max(head.idle_seconds - 1, 0))
         exchange.response_begin(head, chunk, body.complete)
@@ -200,8 +201,6 @@ class UpstreamConnection(Connection):
 
     def _body_of(self, exchange: Exchange, head: ResponseHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
-            if head.status == 204 and (head.chunked or head.length):
-                head.close = True  # the upstream may still send the body, which a 204 response must not have
             return NoBody()
         if head.chunked:
             return ChunkedBody()

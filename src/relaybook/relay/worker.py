@@ -20,7 +20,8 @@ from typing import Any
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
-from relaybook.relay import last_resort
+from relaybook.relay import dial, last_resort
+from relaybook.relay.context import RelayContext
 from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Count, Settings
 from relaybook.system.parent_pipe import is_closed
@@ -91,7 +92,10 @@ async def _serve(
 ) -> None:
     loop = asyncio.get_running_loop()
     last_resort.install(loop)
-    relay = Relay(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
+    context = RelayContext(
+        settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url, dial=dial.start
+    )
+    relay = Relay(context, loop)
     stop, stop_now, retire = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def on_stop_signal() -> None:
@@ -108,7 +112,7 @@ async def _serve(
     loop.add_reader(supervisor_pipe, on_supervisor_pipe)
     relay.check_log()
     server = await loop.create_server(relay.accept, sock=listener, backlog=_BACKLOG)
-    sweep_task = loop.create_task(_sweep(relay))
+    sweep_task = loop.create_task(_sweep(relay, settings))
     sweep_task.add_done_callback(last_resort.exit_on_failure)
     with suppress(OSError):
         os.write(supervisor_pipe, b"\n")  # tell the supervisor that the socket is listening
@@ -116,7 +120,7 @@ async def _serve(
     for connection in await stop_listening(server, listener):
         await loop.connect_accepted_socket(relay.accept, connection)
     await _run_until(relay.retire(settings.reload_timeout), stop)
-    if relay.connections:
+    if not relay.is_idle:
         await _run_until(asyncio.sleep(_FIRST_REQUEST_SECONDS), stop_now)
     if not await _run_until(relay.drain(settings.drain_timeout), stop_now):
         await relay.drain(0)
@@ -148,8 +152,7 @@ async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> boo
     return work_task.done() or not work_task.cancel()
 
 
-async def _sweep(relay: Relay) -> None:
-    settings = relay.settings
+async def _sweep(relay: Relay, settings: Settings) -> None:
     shortest_timeout = min(
         settings.header_timeout,
         settings.body_timeout,

@@ -22,11 +22,8 @@ class Journal:
         self.sync_fails = False
         self.sync_allowed = threading.Event()
         self.sync_allowed.set()
-        self.wake: Callable[[], None] = lambda: None
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        if not self.batch:
-            self.wake()
         self.batch.append(payload)
 
     @property

@@ -1,15 +1,19 @@
 """Test that a head from the head cache equals the parsed head."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.fake_peers import FINGERPRINTS, TAGS
 
-from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.head_cache import HeadCache
 from relaybook.relay.request_head import RequestHead, RequestHeadReader
-from relaybook.tags import TagReader
+from relaybook.relay.routes import Destination
 
-READER = RequestHeadReader(TagReader(["Service"], "default", "full").is_tag, Fingerprints(b"secret"))
+READER = RequestHeadReader(TAGS.is_tag, FINGERPRINTS)
+ROUTE: Any = None
+DESTINATION = Destination(ROUTE, TAGS.read(()), b"/x", "other")
 LINES = (b"Host: here", b"Authorization: Bearer sk-secret-1", b"Service-Namespace: ios", b"X-a: 1")
 
 
@@ -18,21 +22,24 @@ def raw(length: bytes = b"10", *lines: bytes, name: bytes = b"Content-Length", v
     return b"\r\n".join([first, *(lines or LINES), name + b": " + length, b"X-z: 9", b"", b""])
 
 
-def read(data: bytes) -> RequestHead:
+def wire_of(head: RequestHead) -> bytes:
+    return b"\r\n".join([b"POST /there HTTP/1.1", *head.lines, b"", b""])
+
+
+def store(cache: HeadCache, data: bytes) -> None:
     head = READER.read(data)
-    head.wire = b"\r\n".join([b"POST /there HTTP/1.1", *head.lines, b"", b""])
-    return head
+    cache.store(data, head, DESTINATION, wire_of(head))
 
 
 def attributes_of(head: RequestHead) -> dict[str, object]:
-    """Return all attributes of a head except ``lines``. In these tests, ``wire`` contains the lines."""
+    """Return all attributes of a head except ``lines``, which a cached head shares with the parsed head."""
     names = [name for name, value in vars(RequestHead).items() if not (name.startswith("_") or callable(value))]
     return {name: getattr(head, name) for name in names}
 
 
 def cache_of(data: bytes) -> HeadCache:
     cache = HeadCache()
-    cache.store(data, read(data))
+    store(cache, data)
     return cache
 
 
@@ -41,9 +48,9 @@ def test_a_cached_head_equals_the_parsed_head(length: int, body: bytes) -> None:
     data = raw(b"%d" % length)
     result = cache_of(raw()).lookup(data + body)
     assert result is not None
-    head, start = result
-    assert start == len(data)
-    assert attributes_of(head) == attributes_of(read(data))
+    parsed = READER.read(data)
+    assert (result.destination, result.end, result.wire) == (DESTINATION, len(data), wire_of(parsed))
+    assert attributes_of(result.head) == attributes_of(parsed)
 
 
 def test_two_cached_heads_do_not_share_their_lengths() -> None:
@@ -51,7 +58,7 @@ def test_two_cached_heads_do_not_share_their_lengths() -> None:
     one, two = cache.lookup(raw(b"5")), cache.lookup(raw(b"77"))
     assert one is not None
     assert two is not None
-    assert (one[0].length, two[0].length) == (5, 77)
+    assert (one.head.length, two.head.length) == (5, 77)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +109,7 @@ def test_if_heads_always_differ_they_are_stored_less_and_less_often() -> None:
     for number in range(500):
         data = raw(b"10", *LINES, b"traceparent: %d" % number)
         assert cache.lookup(data) is None
-        cache.store(data, read(data))
+        store(cache, data)
         hits += cache.lookup(data) is not None
     assert 5 < hits < 20
 
@@ -110,5 +117,5 @@ def test_if_heads_always_differ_they_are_stored_less_and_less_often() -> None:
 def test_secrets_are_replaced_in_the_logged_lines_of_a_cached_head() -> None:
     result = cache_of(raw()).lookup(raw(b"5"))
     assert result is not None
-    assert b"sk-secret-1" not in result[0].logged
-    assert result[0].logged.endswith(b"Content-Length: 5\r\nX-z: 9")
+    assert b"sk-secret-1" not in result.head.logged
+    assert result.head.logged.endswith(b"Content-Length: 5\r\nX-z: 9")

@@ -1,13 +1,21 @@
 """Test how request targets are mapped to the upstream."""
 
 import pytest
+from tests.support.fake_peers import FINGERPRINTS, TAGS, a_pool
 
-from relaybook.relay.routes import Route, UpstreamUrl
-from relaybook.tags import TagReader
+from relaybook.relay.pool import UpstreamUrl
+from relaybook.relay.request_head import RequestHead, RequestHeadReader
+from relaybook.relay.routes import Route, RouteLimits
 
 
 def route_to(url: str) -> Route:
-    return Route("default", b"/v1", UpstreamUrl.parse(url), TagReader(["Service"], "default", "full"))
+    pool = a_pool(url, lambda pool, exchange: None)
+    return Route("default", b"/v1", pool.upstream, pool, TAGS, RouteLimits(1, 1.0, 1.0))
+
+
+def head_of(target: bytes, method: bytes = b"POST") -> RequestHead:
+    raw = b"%b %b HTTP/1.1\r\nA: 1\r\nhost: here\r\nService-Namespace: ios\r\n\r\n" % (method, target)
+    return RequestHeadReader(TAGS.is_tag, FINGERPRINTS).read(raw)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +30,33 @@ def route_to(url: str) -> Route:
     ],
 )
 def test_the_upstreams_base_url_replaces_v1(url: str, target: bytes, mapped: bytes) -> None:
-    assert route_to(url).map(target) == mapped
+    first, *lines = route_to(url).upstream_head(head_of(target)).split(b"\r\n")
+    assert first == b"POST %b HTTP/1.1" % mapped
+    assert lines[:2] == [b"A: 1", route_to(url).upstream.host_line]
+
+
+@pytest.mark.parametrize(
+    ("target", "api_path", "kind"),
+    [
+        (b"/v1/chat/completions?a=/v1/embeddings", b"/chat/completions", "chat"),
+        (b"/v1/v1/messages", b"/v1/messages", "message"),
+        (b"/v1", b"", "other"),
+    ],
+)
+def test_the_destination_has_the_path_below_the_mount_and_the_kind_of_its_api(
+    target: bytes, api_path: bytes, kind: str
+) -> None:
+    route = route_to("http://a")
+    destination = route.destination(head_of(target))
+    assert (destination.route, destination.api_path, destination.kind) == (route, api_path, kind)
+    assert destination.tags.namespace == "ios"
+
+
+def test_the_head_for_the_upstream_does_not_change_the_parsed_head() -> None:
+    head = head_of(b"/v1/models")
+    before = head.lines.copy()
+    assert route_to("http://a").upstream_head(head) == route_to("http://a").upstream_head(head)
+    assert head.lines == before
 
 
 @pytest.mark.parametrize(("target", "has"), [(b"/v1/x", True), (b"/v1", True), (b"/v1?x", True), (b"/v10/x", False)])

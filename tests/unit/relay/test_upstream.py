@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.support.fake_peers import FINGERPRINTS, World
 
-from relaybook.relay.pool import Pool
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.upstream import UpstreamConnection
 
@@ -27,7 +26,7 @@ class FakeTls:
 def test_a_response_in_the_tls_buffer_is_complete_although_the_connection_is_reset() -> None:
     world: Any = World(connected=False).request()
     world.response_heads = ResponseHeadReader(["Service"], FINGERPRINTS)
-    connection = UpstreamConnection(world, Pool(world.exchange.route.upstream, None))
+    connection = UpstreamConnection(world, world.route.pool)
     tls = FakeTls(b"rest")
     transport: Any = SimpleNamespace(get_extra_info={"ssl_object": tls}.get, write=lambda data: None)
     connection.transport = transport

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from relaybook.apis import match
 from relaybook.ids import parse_id
 from relaybook.journal.events import Closed, Opened, ResponseBegin
 from relaybook.log.record import Detail, Record
@@ -121,4 +122,6 @@ def _opened(record: Record, detail: Detail) -> Opened:
         client_address=record.client_address,
         log="full",
         key=record.key,
+        api_path=facts.api_path.encode("latin-1"),
+        kind=match(record.method, facts.api_path).api.kind,
     )

@@ -1,6 +1,5 @@
 """Test how the relay enforces timeouts of running exchanges."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ from tests.support.fake_peers import World
 
 from relaybook.journal.events import decode_closed
 from relaybook.journal.frame import FrameKind
-from relaybook.relay.relay import Relay
 
 
 @pytest.fixture
@@ -21,23 +19,18 @@ def world() -> World:
     return world
 
 
-def sweep(world: World, now: float) -> None:
-    relay: Any = SimpleNamespace(settings=world.settings)
-    Relay._sweep_exchange(relay, world.exchange, now)
-
-
 def error_codes(world: World) -> list[str | None]:
     return [decode_closed(payload).error_code for payload in world.payloads(FrameKind.CLOSED)]
 
 
 def test_an_upstream_that_stops_accepting_the_request_before_it_responds_is_a_timeout(world: World) -> None:
-    sweep(world, 1.0)
+    world.exchange.sweep(1.0)
     assert error_codes(world) == ["upstream_timeout"]
 
 
 def test_a_response_continues_although_the_upstream_does_not_accept_the_rest_of_the_request(world: World) -> None:
     world.respond(b"Transfer-Encoding: chunked")
-    sweep(world, world.settings.idle_timeout)
+    world.exchange.sweep(world.settings.idle_timeout)
     assert error_codes(world) == []
-    sweep(world, world.settings.idle_timeout + 1)  # the upstream has sent nothing since time 0
+    world.exchange.sweep(world.settings.idle_timeout + 1)  # the upstream has sent nothing since time 0
     assert error_codes(world) == ["upstream_timeout"]
