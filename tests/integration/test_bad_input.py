@@ -1,7 +1,7 @@
 """Malformed requests: one case of each kind, its response, and whether the request is recorded or counted.
 
 ``python -m tests.integration.test_bad_input`` generates docs/reference/malformed-requests.md from the tables here and
-in ``hostile``. A test checks that the page matches the tables.
+in ``tests.support.hostile``. A test checks that the page matches the tables.
 """
 
 import base64
@@ -24,8 +24,8 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 import trustme
-from tests.integration.hostile.cases import CASES, SLOW_CASES
-from tests.integration.hostile.more_cases import MORE_CASES
+from tests.support.hostile.cases import CASES, SLOW_CASES
+from tests.support.hostile.more_cases import MORE_CASES
 from tests.support.long import LONG
 from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
@@ -295,7 +295,7 @@ HEAD: Final = """\
 # Malformed requests
 
 This page shows how the relay responds to malformed requests, unusual bodies and tags, and upstream failures. The page
-is generated from the tables in `tests/integration/test_bad_input.py` and `tests/integration/hostile/`. Tests send every
+is generated from the tables in `tests/integration/test_bad_input.py` and `tests/support/hostile/`. Tests send every
 case in these tables. [Errors and warnings](errors.md) explains the error codes.
 
 The relay rejects malformed HTTP and closes the connection. The relay does not repair requests. A request with malformed

@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from tests.fuzz.strict_http import Reading, read_requests
+from tests.support.strict_http import Reading, read_requests
 
+from relaybook.journal.events import Closed, decode_closed
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalUnavailable
 from relaybook.relay.client_connection import ClientConnection
@@ -45,15 +46,18 @@ class Loop:
 
 
 class _Journal:
-    """A fake journal that stores the kinds of all frames of each exchange."""
+    """A fake journal that stores the kinds of all frames of each exchange, and how each exchange ended."""
 
     def __init__(self) -> None:
         self.kinds: dict[bytes, list[int]] = {}
+        self.closed: dict[bytes, Closed] = {}
         self.wake: Callable[[], None] = lambda: None
         self.waiting = False
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         self.kinds.setdefault(exchange, []).append(kind)
+        if kind == FrameKind.CLOSED:
+            self.closed[exchange] = decode_closed(payload)
         if not self.waiting:
             self.waiting = True
             self.wake()
@@ -73,6 +77,8 @@ class Transport:
         self.protocol: Connection | None = None
         self.said = b""
         self.reading = True
+        #: Whether the peer receives no more bytes.
+        self.ended = False
         self.closed = False
 
     def set_write_buffer_limits(self, high: int, low: int) -> None:
@@ -85,11 +91,12 @@ class Transport:
         return ("127.0.0.1", 5) if name == "peername" else None
 
     def write(self, data: bytes) -> None:
-        assert not self.closed, "written to after it was closed"
+        assert not self.ended, "written to after its end"
         self.said += data
 
     def write_eof(self) -> None:
-        """Do nothing, because the peer can still send bytes."""
+        """End this direction. The peer can still send bytes."""
+        self.ended = True
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -101,6 +108,7 @@ class Transport:
         return self.closed
 
     def close(self) -> None:
+        self.ended = True
         if not self.closed:
             self.closed = True
             assert self.protocol is not None
@@ -119,6 +127,7 @@ class Upstream:
 
     def __init__(self) -> None:
         self.wire = b""
+        self.aborted = False
 
     def send(self, data: bytes) -> None:
         self.wire += data
@@ -133,11 +142,11 @@ class Upstream:
         """Do nothing, because there is no pool."""
 
     def abort(self) -> None:
-        """Do nothing, because there is no socket to close."""
+        self.aborted = True
 
 
 class RelayWorld(RelayContext):
-    """A relay with one client. All bytes that the relay sends are recorded.
+    """A relay with one client at a time. All bytes that the relay sends are recorded.
 
     ``max_buffered`` is the largest number of bytes that the relay buffered at one time.
     """
@@ -156,9 +165,14 @@ class RelayWorld(RelayContext):
         self.providers: list[Upstream] = []
         self.max_buffered = 0
         self._asked: deque[Exchange] = deque()
+        self.accept()
+
+    def accept(self) -> "RelayWorld":
+        """Continue with the connection of a new client."""
         self.transport = Transport(self.loop)
         self.transport.protocol = self.client = ClientConnection(self)
         self.client.connection_made(cast(asyncio.Transport, self.transport))
+        return self
 
     def connect(self, exchange: Exchange) -> None:
         provider = Upstream()
