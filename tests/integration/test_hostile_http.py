@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.support.hostile.cases import CASES, SLOW_CASES, Case
+from tests.support.each import check_each
+from tests.support.hostile.cases import CASES, SLOW_CASES, Case, name_of
 from tests.support.hostile.more_cases import MORE_CASES
 from tests.support.hostile.rejection import assert_rejected
 from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, Response, parse, request, send_raw
@@ -23,19 +24,15 @@ from tests.support.simulated_upstream import Ledger, World
 ALL_CASES: Final = [*CASES, *MORE_CASES]
 
 
-def rejection_of(world: World, case: Case, *parts: bytes) -> Response:
-    """Send a case, and return its response. A failure names the case."""
-    try:
-        return assert_rejected(send_raw(world.server.port, *parts), case)
-    except AssertionError as error:
-        error.add_note(f"{case.group}: {case.what}: {case.sent[:2000]!r}")
-        raise
-
-
 def test_hostile_http_is_rejected_and_counted_or_recorded_once(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         world, ledger = World(server, provider), Ledger(provider)
-        responses = [(case, rejection_of(world, case, case.sent)) for case in ALL_CASES]
+        responses: list[tuple[Case, Response]] = []
+
+        def check(case: Case) -> None:
+            responses.append((case, assert_rejected(send_raw(server.port, case.sent), case)))
+
+        check_each(ALL_CASES, check, name_of)
         refused = Counter(case.code for case in ALL_CASES if case.kept == "counted")
         wait_until(lambda: sum(server.get("/api/status")["refused"].values()) >= refused.total())
         assert server.get("/api/status")["refused"] == refused
@@ -61,11 +58,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def test_hostile_http_in_two_parts_is_rejected_the_same_way(world: World) -> None:
-    ledger = Ledger(world.provider)
-    for case in ALL_CASES:
+    def check(case: Case) -> None:
         middle = len(case.sent) // 2
-        if len(case.sent) < 4096:
-            rejection_of(world, case, case.sent[:middle], case.sent[middle:])
+        assert_rejected(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
+
+    ledger = Ledger(world.provider)
+    check_each([case for case in ALL_CASES if len(case.sent) < 4096], check, name_of)
     world.assert_undisturbed(ledger)
 
 
@@ -91,7 +89,8 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_a_request_that_does_not_arrive_in_time_gets_408(impatient: World) -> None:
     ledger = Ledger(impatient.provider)
     with ThreadPoolExecutor(len(SLOW_CASES)) as threads:
-        responses = list(threads.map(lambda case: rejection_of(impatient, case, case.sent), SLOW_CASES))
+        received = list(threads.map(lambda case: send_raw(impatient.server.port, case.sent), SLOW_CASES))
+    responses = [assert_rejected(each, case) for case, each in zip(SLOW_CASES, received, strict=True)]
     assert ledger.requests() == []
     impatient.assert_undisturbed(ledger)
     for request_id in filter(None, (response.header("service-request-id") for response in responses)):

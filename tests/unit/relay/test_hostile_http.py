@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
-from tests.support.hostile.cases import CASES, Case
+from tests.support.each import check_each
+from tests.support.hostile.cases import CASES, Case, name_of
 from tests.support.hostile.more_cases import MORE_CASES
 from tests.support.hostile.rejection import assert_rejected
 from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, parse, request
@@ -16,12 +17,7 @@ from tests.support.relay_world import RelayWorld
 from tests.support.strict_http import read_requests
 
 ALL_CASES: Final = [*CASES, *MORE_CASES]
-GROUPS: Final = sorted({case.group for case in ALL_CASES})
 _ORDINARY: Final = request(LENGTH, body=QUESTION)
-
-
-def whole(sent: bytes) -> list[bytes]:
-    return [sent]
 
 
 def halves(sent: bytes) -> list[bytes]:
@@ -32,31 +28,22 @@ def single_bytes(sent: bytes) -> list[bytes]:
     return [sent[at : at + 1] for at in range(len(sent))]
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_hostile_http_is_rejected_and_does_not_affect_other_requests(group: str) -> None:
+def test_hostile_http_is_rejected_and_does_not_affect_other_requests() -> None:
     world = RelayWorld()
-    for case in (case for case in ALL_CASES if case.group == group):
-        check(world, case, whole(case.sent))
+    check_each(ALL_CASES, lambda case: check(world, case, [case.sent]), name_of)
 
 
 @pytest.mark.parametrize("split", [halves, single_bytes])
-@pytest.mark.parametrize("group", GROUPS)
-def test_hostile_http_in_small_reads_is_rejected_the_same_way(
-    group: str, split: Callable[[bytes], list[bytes]]
-) -> None:
+def test_hostile_http_in_small_reads_is_rejected_the_same_way(split: Callable[[bytes], list[bytes]]) -> None:
     world = RelayWorld()
-    for case in (case for case in ALL_CASES if case.group == group and len(case.sent) < 4096):
-        check(world, case, split(case.sent))
+    small = [case for case in ALL_CASES if len(case.sent) < 4096]
+    check_each(small, lambda case: check(world, case, split(case.sent)), name_of)
 
 
 def check(world: RelayWorld, case: Case, reads: list[bytes]) -> None:
-    """Send a case on a new connection, then an ordinary request on another. A failure names the case."""
-    try:
-        _check_rejection(world, case, reads)
-        _check_ordinary_request(world)
-    except AssertionError as error:
-        error.add_note(f"{case.group}: {case.what}: {case.sent[:2000]!r}")
-        raise
+    """Send a case on a new connection, then an ordinary request on another."""
+    _check_rejection(world, case, reads)
+    _check_ordinary_request(world)
 
 
 def _check_rejection(world: RelayWorld, case: Case, reads: list[bytes]) -> None:
