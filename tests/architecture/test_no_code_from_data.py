@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.support.each import check_each
 from tests.support.tree import ROOT, source_files
 
 BUILTINS: Final = {"eval", "exec", "compile", "__import__", "execfile"}
@@ -100,9 +100,8 @@ def test_the_source_executes_no_data() -> None:
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize(
-    ("source", "what"),
-    [
+def test_code_that_executes_data_is_detected() -> None:
+    cases = [
         *((f"import {module}", module) for module in sorted(MODULES)),
         *((f"from {module} import x", module) for module in sorted(MODULES)),
         *((f"import {module}.part as harmless", f"{module}.part") for module in sorted(MODULES)),
@@ -123,22 +122,22 @@ def test_the_source_executes_no_data() -> None:
         ("import asyncio\nasyncio.create_subprocess_shell('ls')", "asyncio.create_subprocess_shell"),
         ("def inner():\n    import pickle", "pickle"),
         ("class A:\n    x = property(lambda self: eval('1'))", "eval"),
-    ],
-)
-def test_code_that_executes_data_is_detected(source: str, what: str) -> None:
-    assert what in [line.partition(": ")[2] for line in running_data(source)]
+    ]
+
+    def check(case: tuple[str, str]) -> None:
+        source, what = case
+        assert what in [line.partition(": ")[2] for line in running_data(source)]
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_code_that_executes_no_data_is_accepted() -> None:
+    cases = [
         "import re\nre.compile('x')",
         "import platform\nplatform.system()",
         "import subprocess\nsubprocess.run(['ls'], shell=False)",
         "import os\nos.execv('/bin/true', [])",
         "text = 'import pickle; eval(1)'",
         "'''eval, exec and yaml are not used.'''",
-    ],
-)
-def test_code_that_executes_no_data_is_accepted(source: str) -> None:
-    assert running_data(source) == []
+    ]
+    assert {source: found for source in cases if (found := running_data(source))} == {}

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.fuzz.strict_http import BrokenHttp, read_chunks, read_header_lines
+from tests.support.strict_http import BrokenHttp, read_chunks, read_header_lines
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
 _NO_BODY: Final = (204, 304)

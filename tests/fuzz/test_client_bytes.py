@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from tests.fuzz.fuzzing import chunks, fuzz
-from tests.fuzz.relay_world import RelayWorld
-from tests.fuzz.strict_http import Reading, Request, read_requests
-from tests.integration.hostile.cases import CASES, SLOW_CASES
-from tests.integration.hostile.more_cases import MORE_CASES
+from tests.support.hostile.cases import CASES, SLOW_CASES
+from tests.support.hostile.more_cases import MORE_CASES
 from tests.support.raw_http import CHUNKED, FIRST, HIDDEN, LENGTH, QUESTION, at, framed, request
+from tests.support.relay_world import RelayWorld
+from tests.support.strict_http import Reading, Request, read_requests
 
 from relaybook.relay.limits import LINGER_BYTES, MAX_HEAD, READ_BYTES
 

@@ -10,9 +10,9 @@ import random
 from typing import Any, Final, cast
 
 from tests.fuzz.fuzzing import chunks, fuzz
-from tests.fuzz.relay_world import RelayWorld, Transport
 from tests.fuzz.strict_response import StrictResponse, read_response
 from tests.support.raw_http import LENGTH, QUESTION, at, request
+from tests.support.relay_world import RelayWorld, Transport
 
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.limits import MAX_HEADERS_BYTES, READ_BYTES

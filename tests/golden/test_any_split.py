@@ -3,12 +3,12 @@
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.golden.exchange import GoldenExchange, in_chunks, joined
 from tests.golden.exchanges import exchanges
 from tests.golden.facts import all_facts
+from tests.support.each import check_each
 
 STREAMS = {exchange.name: exchange for exchange in exchanges() if "/stream/" in exchange.name and exchange.response}
 #: The facts that tell about chunks.
@@ -54,8 +54,10 @@ def test_no_split_changes_the_facts_of_a_stream(name: str, random: Random) -> No
     assert arrived - len(chunks[int(first_token_ms) - before_first - 1]) < first_token_end <= arrived
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_single_bytes_give_the_facts_of_the_whole_stream(name: str) -> None:
-    exchange = STREAMS[name]
-    data = joined(exchange.response)
-    assert facts(exchange, in_chunks(data, 1))[0] == facts(exchange, (data,))[0]
+def test_single_bytes_give_the_facts_of_the_whole_stream() -> None:
+    def check(name: str) -> None:
+        exchange = STREAMS[name]
+        data = joined(exchange.response)
+        assert facts(exchange, in_chunks(data, 1))[0] == facts(exchange, (data,))[0]
+
+    check_each(STREAMS, check)

@@ -1,7 +1,7 @@
 """Malformed requests: one case of each kind, its response, and whether the request is recorded or counted.
 
 ``python -m tests.integration.test_bad_input`` generates docs/reference/malformed-requests.md from the tables here and
-in ``hostile``. A test checks that the page matches the tables.
+in ``tests.support.hostile``. A test checks that the page matches the tables.
 """
 
 import base64
@@ -24,8 +24,9 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 import trustme
-from tests.integration.hostile.cases import CASES, SLOW_CASES
-from tests.integration.hostile.more_cases import MORE_CASES
+from tests.support.each import check_each
+from tests.support.hostile.cases import CASES, SLOW_CASES
+from tests.support.hostile.more_cases import MORE_CASES
 from tests.support.long import LONG
 from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
@@ -295,7 +296,7 @@ HEAD: Final = """\
 # Malformed requests
 
 This page shows how the relay responds to malformed requests, unusual bodies and tags, and upstream failures. The page
-is generated from the tables in `tests/integration/test_bad_input.py` and `tests/integration/hostile/`. Tests send every
+is generated from the tables in `tests/integration/test_bad_input.py` and `tests/support/hostile/`. Tests send every
 case in these tables. [Errors and warnings](errors.md) explains the error codes.
 
 The relay rejects malformed HTTP and closes the connection. The relay does not repair requests. A request with malformed
@@ -392,6 +393,10 @@ def upstream_port(world: World) -> int:
     return urlsplit(world.provider.url).port or 0
 
 
+def what(case: BodyCase | TagCase | UpstreamCase) -> str:
+    return case.what
+
+
 def id_of(response: Response) -> str:
     return response.header("service-request-id") or ""
 
@@ -404,21 +409,29 @@ def body_request(case: BodyCase, *more: bytes) -> bytes:
     return request(*lines, b"Content-Length: %d" % len(case.body), b"Connection: close", *more, body=case.body)
 
 
-@pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
-def test_an_invalid_body_is_forwarded_unchanged_and_gets_the_upstreams_response(world: World, case: BodyCase) -> None:
-    ledger = Ledger(world.provider)
-    response = parse(send_raw(world.server.port, body_request(case)))
-    (forwarded,) = ledger.requests()
-    assert forwarded["body_sha256"] == hashlib.sha256(case.body).hexdigest()
-    assert response.status == case.status
-    if response.status >= 400:
-        assert response.body == parse(send_raw(upstream_port(world), body_request(case))).body
-    record = world.server.record(id_of(response))
-    assert (record["outcome"], record["status"], record["failed"]) == ("complete", case.status, case.status >= 400)
-    assert {name: record[name] for name in case.record} == case.record
-    assert record["request_bytes"] == len(case.body)
-    assert world.server.body(id_of(response), "request") == case.body
-    world.assert_undisturbed(Ledger(world.provider))
+def test_an_invalid_body_is_forwarded_unchanged_and_gets_the_upstreams_response(world: World) -> None:
+    responses: dict[str, Response] = {}
+
+    def check_response(case: BodyCase) -> None:
+        ledger = Ledger(world.provider)
+        responses[case.what] = response = parse(send_raw(world.server.port, body_request(case)))
+        (forwarded,) = ledger.requests()
+        assert forwarded["body_sha256"] == hashlib.sha256(case.body).hexdigest()
+        assert response.status == case.status
+        if response.status >= 400:
+            assert response.body == parse(send_raw(upstream_port(world), body_request(case))).body
+        world.assert_undisturbed(Ledger(world.provider))
+
+    def check_record(case: BodyCase) -> None:
+        record_id = id_of(responses[case.what])
+        record = world.server.record(record_id)
+        assert (record["outcome"], record["status"], record["failed"]) == ("complete", case.status, case.status >= 400)
+        assert {name: record[name] for name in case.record} == case.record
+        assert record["request_bytes"] == len(case.body)
+        assert world.server.body(record_id, "request") == case.body
+
+    check_each(BODY_CASES, check_response, what)
+    check_each(BODY_CASES, check_record, what)
 
 
 def test_the_log_is_readable_with_every_invalid_body_in_it(world: World) -> None:
@@ -429,19 +442,28 @@ def test_the_log_is_readable_with_every_invalid_body_in_it(world: World) -> None
     assert found == {id_of(response) for response in answers}
 
 
-@pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
-def test_an_invalid_body_in_a_response_is_returned_unchanged(world: World, case: BodyCase) -> None:
+def test_an_invalid_body_in_a_response_is_returned_unchanged(world: World) -> None:
     """The upstream sends the bytes of the case as a JSON response with status 200."""
-    sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
-    script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
-    put_script(world.provider, "bad", script)
-    response = parse(send_raw(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
-    assert (response.status, response.body) == (200, case.body)
-    record = world.server.record(id_of(response))
-    assert (record["outcome"], record["response_bytes"]) == ("complete", len(case.body))
-    assert (record["failed"], record["error_code"]) == (True, case.response_error)
-    assert record["input_preview"] == "Hello"
-    assert world.server.body(id_of(response), "response") == case.body
+    responses: dict[str, Response] = {}
+
+    def check_response(case: BodyCase) -> None:
+        sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
+        script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
+        put_script(world.provider, "bad", script)
+        sent = sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")
+        responses[case.what] = response = parse(send_raw(world.server.port, sent))
+        assert (response.status, response.body) == (200, case.body)
+
+    def check_record(case: BodyCase) -> None:
+        record_id = id_of(responses[case.what])
+        record = world.server.record(record_id)
+        assert (record["outcome"], record["response_bytes"]) == ("complete", len(case.body))
+        assert (record["failed"], record["error_code"]) == (True, case.response_error)
+        assert record["input_preview"] == "Hello"
+        assert world.server.body(record_id, "response") == case.body
+
+    check_each(BODY_CASES, check_response, what)
+    check_each(BODY_CASES, check_record, what)
 
 
 def base64_of(data: bytes) -> str:
@@ -599,27 +621,34 @@ def stored_sha256(server: Server, record_id: str) -> str | None:
 # -- tags ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.what)
-def test_a_hostile_tag_never_fails_a_request_and_every_adjustment_has_a_warning(world: World, case: TagCase) -> None:
-    ledger = Ledger(world.provider)
-    response = send_request(world.server.port, *case.lines)
-    assert response.status == 200
-    warnings = [tuple(value.split("; ", 1)) for value in response.all("service-warning")]
-    assert tuple(code for code, _ in warnings) == case.codes
-    assert response.header("service-evil") is None
-    echoed = response.header("service-namespace") or ""
-    assert echoed.isascii()
-    record = world.server.record(id_of(response))
-    assert [warning["code"] for warning in record["warnings"]] == list(case.codes)
-    assert all(len(warning["message"]) > 20 for warning in record["warnings"])
-    assert (record["namespace"], record["properties"]) == (case.namespace, case.properties)
-    assert record["body_state"] == case.body_state
-    (forwarded,) = ledger.requests()
-    assert not [name for name, _ in forwarded["headers"] if name.lower().startswith(("service", "relaybook"))]
-    found = world.server.records(f"namespace={quote(case.namespace)}&id={record['id']}")
-    assert [row["id"] for row in found] == [record["id"]]
-    for code in case.codes:
-        assert record["id"] in {row["id"] for row in world.server.records(f"warning={code}")}
+def test_a_hostile_tag_never_fails_a_request_and_every_adjustment_has_a_warning(world: World) -> None:
+    responses: dict[str, Response] = {}
+
+    def check_response(case: TagCase) -> None:
+        ledger = Ledger(world.provider)
+        responses[case.what] = response = send_request(world.server.port, *case.lines)
+        assert response.status == 200
+        warnings = [tuple(value.split("; ", 1)) for value in response.all("service-warning")]
+        assert tuple(code for code, _ in warnings) == case.codes
+        assert response.header("service-evil") is None
+        echoed = response.header("service-namespace") or ""
+        assert echoed.isascii()
+        (forwarded,) = ledger.requests()
+        assert not [name for name, _ in forwarded["headers"] if name.lower().startswith(("service", "relaybook"))]
+
+    def check_record(case: TagCase) -> None:
+        record = world.server.record(id_of(responses[case.what]))
+        assert [warning["code"] for warning in record["warnings"]] == list(case.codes)
+        assert all(len(warning["message"]) > 20 for warning in record["warnings"])
+        assert (record["namespace"], record["properties"]) == (case.namespace, case.properties)
+        assert record["body_state"] == case.body_state
+        found = world.server.records(f"namespace={quote(case.namespace)}&id={record['id']}")
+        assert [row["id"] for row in found] == [record["id"]]
+        for code in case.codes:
+            assert record["id"] in {row["id"] for row in world.server.records(f"warning={code}")}
+
+    check_each(TAG_CASES, check_response, what)
+    check_each(TAG_CASES, check_record, what)
 
 
 def test_a_misspelled_header_is_reported_with_the_correct_spelling(world: World) -> None:
@@ -649,26 +678,40 @@ def test_the_other_header_prefix_is_accepted_and_used_in_the_response(world: Wor
 # -- the upstream ------------------------------------------------------------------------------------------------------
 
 
-def is_failed_upstream(server: Server, response: Response, status: int, code: str) -> dict[str, Any]:
-    """Assert that the response and the record report this failure. Returns the record."""
+def is_error_response(response: Response, status: int, code: str) -> None:
     assert (response.status, response.header("service-error")) == (status, code), response
     assert (response.error["type"], response.error["code"]) == ("relay_error", code)
     assert response.header("x-request-id") == id_of(response)
+
+
+def is_failed_upstream(server: Server, response: Response, status: int, code: str) -> dict[str, Any]:
+    """Assert that the response and the record report this failure. Returns the record."""
+    is_error_response(response, status, code)
     record = server.record(id_of(response))
     assert (record["outcome"], record["failed"], record["error_code"]) == ("upstream_failed", True, code)
     assert (record["status"], record["error_message"]) == (status, response.error["message"])
     return record
 
 
-@pytest.mark.parametrize("case", UPSTREAM_CASES, ids=lambda case: case.what)
-def test_an_upstream_that_fails_before_its_response_gets_an_error_response(
-    world: World, impatient: World, case: UpstreamCase
-) -> None:
-    chosen = impatient if b"Sim-Break: head hang" in case.directives else world
-    ledger = Ledger(chosen.provider)
-    is_failed_upstream(chosen.server, send_request(chosen.server.port, *case.directives), case.status, case.code)
-    assert len(ledger.requests()) == 1, "it was asked once and not again"
-    chosen.assert_undisturbed(Ledger(chosen.provider))
+def test_an_upstream_that_fails_before_its_response_gets_an_error_response(world: World, impatient: World) -> None:
+    responses: dict[str, Response] = {}
+
+    def world_of(case: UpstreamCase) -> World:
+        return impatient if b"Sim-Break: head hang" in case.directives else world
+
+    def check_response(case: UpstreamCase) -> None:
+        chosen = world_of(case)
+        ledger = Ledger(chosen.provider)
+        responses[case.what] = send_request(chosen.server.port, *case.directives)
+        is_error_response(responses[case.what], case.status, case.code)
+        assert len(ledger.requests()) == 1, "it was asked once and not again"
+        chosen.assert_undisturbed(Ledger(chosen.provider))
+
+    def check_record(case: UpstreamCase) -> None:
+        is_failed_upstream(world_of(case).server, responses[case.what], case.status, case.code)
+
+    check_each(UPSTREAM_CASES, check_response, what)
+    check_each(UPSTREAM_CASES, check_record, what)
 
 
 @pytest.mark.parametrize(

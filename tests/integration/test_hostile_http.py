@@ -1,23 +1,53 @@
 """Malformed, ambiguous and hostile HTTP at the relay's port is rejected and counted, and never reaches the upstream.
 
-The cases are in the tables of ``hostile.cases`` and ``hostile.more_cases``. Each case is sent as raw bytes on a new
-connection. Afterwards, an ordinary request on another connection must succeed.
+The cases are in the tables of ``tests.support.hostile``. Each case is sent as raw bytes on a new connection. These
+tests send all cases to one server. ``tests/unit/relay/test_hostile_http.py`` sends each case in several ways, without
+sockets, and an ordinary request after each case.
 """
 
 import socket
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.integration.hostile.cases import CASES, SLOW_CASES, Case
-from tests.integration.hostile.more_cases import MORE_CASES
+from tests.support.each import check_each
+from tests.support.hostile.cases import CASES, SLOW_CASES, Case, name_of
+from tests.support.hostile.more_cases import MORE_CASES
+from tests.support.hostile.rejection import assert_rejected
 from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, Response, parse, request, send_raw
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World
 
 ALL_CASES: Final = [*CASES, *MORE_CASES]
+
+
+def test_hostile_http_is_rejected_and_counted_or_recorded_once(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        world, ledger = World(server, provider), Ledger(provider)
+        responses: list[tuple[Case, Response]] = []
+
+        def check(case: Case) -> None:
+            responses.append((case, assert_rejected(send_raw(server.port, case.sent), case)))
+
+        check_each(ALL_CASES, check, name_of)
+        refused = Counter(case.code for case in ALL_CASES if case.kept == "counted")
+        wait_until(lambda: sum(server.get("/api/status")["refused"].values()) >= refused.total())
+        assert server.get("/api/status")["refused"] == refused
+        lines = server.metrics().splitlines()
+        for code, count in refused.items():
+            assert f'relaybook_refused_total{{code="{code}"}} {float(count)}' in lines
+        wait_until(lambda: len(server.records()) >= len(responses) - refused.total())
+        recorded = {response.header("service-request-id"): (case, response) for case, response in responses}
+        recorded.pop(None)
+        assert {record["id"] for record in server.records()} == set(recorded)
+        for record in server.records():
+            case, response = recorded[record["id"]]
+            assert (record["outcome"], record["status"], record["error_code"]) == ("refused", case.status, case.code)
+            assert (record["failed"], record["error_message"]) == (True, response.error["message"])
+        world.assert_undisturbed(ledger)
 
 
 @pytest.fixture(scope="module")
@@ -27,63 +57,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(server, provider)
 
 
-def case_id(case: Case) -> str:
-    return f"{case.group}: {case.what}".replace("`", "")
+def test_hostile_http_in_two_parts_is_rejected_the_same_way(world: World) -> None:
+    def check(case: Case) -> None:
+        middle = len(case.sent) // 2
+        assert_rejected(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
 
-
-def assert_rejected(received: bytes, case: Case) -> Response:
-    """Assert that the bytes are exactly the one response that the case expects."""
-    response = parse(received)
-    assert (response.status, response.header("service-error")) == (case.status, case.code), received[:2000]
-    assert response.rest == b""
-    assert (response.error["type"], response.error["code"], response.error["param"]) == ("relay_error", case.code, None)
-    assert len(response.error["message"]) > 20
-    assert response.header("content-type") == "application/json"
-    connection = {"upgrade_required": "close, upgrade"}.get(case.code, "close")
-    assert response.header("connection") == connection
-    return response
-
-
-@pytest.mark.parametrize("case", ALL_CASES, ids=case_id)
-def test_hostile_http_is_rejected_and_does_not_affect_other_requests(world: World, case: Case) -> None:
     ledger = Ledger(world.provider)
-    response = assert_rejected(send_raw(world.server.port, case.sent), case)
-    request_id = response.header("service-request-id")
-    assert (request_id is not None) == case.kept.startswith("recorded")
+    check_each([case for case in ALL_CASES if len(case.sent) < 4096], check, name_of)
     world.assert_undisturbed(ledger)
-    if request_id is not None:
-        assert response.header("x-request-id") == request_id
-        record = world.server.record(request_id)
-        assert (record["outcome"], record["status"], record["error_code"]) == ("refused", case.status, case.code)
-        assert record["failed"] is True
-        assert record["error_message"] == response.error["message"]
-
-
-@pytest.mark.parametrize("case", [case for case in ALL_CASES if len(case.sent) < 4096], ids=case_id)
-def test_hostile_http_in_small_chunks_is_rejected_the_same_way(world: World, case: Case) -> None:
-    ledger = Ledger(world.provider)
-    middle = len(case.sent) // 2
-    assert_rejected(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
-    world.assert_undisturbed(ledger)
-
-
-def is_not_recorded(response: Response) -> bool:
-    return response.header("service-request-id") is None
-
-
-def test_every_rejection_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        responses = [parse(send_raw(server.port, case.sent)) for case in ALL_CASES]
-        refused = Counter(response.header("service-error") for response in responses if is_not_recorded(response))
-        recorded = len(responses) - refused.total()
-        assert recorded == len([case for case in ALL_CASES if case.kept != "counted"])
-        wait_until(lambda: sum(server.get("/api/status")["refused"].values()) >= refused.total())
-        assert server.get("/api/status")["refused"] == refused
-        wait_until(lambda: len(server.records()) >= recorded)
-        assert [record["outcome"] for record in server.records()] == ["refused"] * recorded
-        lines = server.metrics().splitlines()
-        for code, count in refused.items():
-            assert f'relaybook_refused_total{{code="{code}"}} {float(count)}' in lines
 
 
 def test_only_the_requests_before_malformed_bytes_are_served(world: World) -> None:
@@ -105,15 +86,14 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(server, provider)
 
 
-@pytest.mark.parametrize("case", SLOW_CASES, ids=case_id)
-def test_a_request_that_does_not_arrive_in_time_gets_408(impatient: World, case: Case) -> None:
+def test_a_request_that_does_not_arrive_in_time_gets_408(impatient: World) -> None:
     ledger = Ledger(impatient.provider)
-    response = assert_rejected(send_raw(impatient.server.port, case.sent), case)
-    request_id = response.header("service-request-id")
-    assert (request_id is not None) == case.kept.startswith("recorded")
+    with ThreadPoolExecutor(len(SLOW_CASES)) as threads:
+        received = list(threads.map(lambda case: send_raw(impatient.server.port, case.sent), SLOW_CASES))
+    responses = [assert_rejected(each, case) for case, each in zip(SLOW_CASES, received, strict=True)]
     assert ledger.requests() == []
     impatient.assert_undisturbed(ledger)
-    if request_id is not None:
+    for request_id in filter(None, (response.header("service-request-id") for response in responses)):
         record = impatient.server.record(request_id)
         assert (record["outcome"], record["status"], record["error_code"]) == ("refused", 408, "request_timeout")
 

@@ -1,4 +1,4 @@
-"""Read the SQLite store concurrently with its writer, in threads and other processes, and before the store exists."""
+"""Use the SQLite store concurrently with its writer, in threads and other processes, and before the store exists."""
 
 import subprocess
 import sys
@@ -111,6 +111,23 @@ def test_a_reader_in_another_process_sees_committed_records(tmp_path: Path) -> N
     )
     command = [sys.executable, "-c", code, str(tmp_path), entry.record.id]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1 across\n"
+    writer.close()
+
+
+def test_a_namespace_pinned_by_another_process_is_pinned(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from relaybook.log.store.sqlite.labels import SqliteLabels\n"
+        "from relaybook.log.namespaces import LabelChange\n"
+        "print(SqliteLabels(Path(sys.argv[1])).change(LabelChange(namespace='mine', pinned=True)).position)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+    writer.commit(a_batch(an_entry(namespace="mine")))
+    reader = SqliteReader(tmp_path)
+    rows, _ = reader.namespaces("", "last_at", 5, None, True, soon())
+    assert [(row.namespace, row.position, row.requests) for row in rows] == [("mine", 0, 1)]
+    reader.close()
     writer.close()
 
 

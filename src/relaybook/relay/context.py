@@ -77,7 +77,8 @@ class RelayContext:
         self.retiring = False
         #: The reason why the log cannot be written, as a sentence for clients; `None` if the log can be written.
         self.log_problem: str | None = None
-        self._refused: Counter[str] = Counter()
+        #: The requests since the last COUNTED frame that were refused and have no record, by error code.
+        self.refused: Counter[str] = Counter()
         self._unlogged = 0
         self._counts_since_ns = 0
         #: The accepted Host names in lower case. `None` if every name is accepted, because the relay does not listen on
@@ -117,7 +118,7 @@ class RelayContext:
     def count_refused(self, error: RelayError, count: int = 1) -> None:
         """Count requests that were refused and have no record."""
         self._counts_since_ns = self._counts_since_ns or clock.wall_ns()
-        self._refused[error.code] += count
+        self.refused[error.code] += count
 
     def count_unlogged(self, count: int = 1) -> None:
         """Count requests that are forwarded without a record (``when_log_fails = forward``)."""
@@ -128,9 +129,9 @@ class RelayContext:
         """Append a COUNTED frame to the journal if requests were counted since the last such frame."""
         # wait until a spare segment is ready, except while draining: then there is no later chance
         if self._counts_since_ns and (self.journal.spare_ready or self.draining):
-            counts = RefusalCounts(self._counts_since_ns, clock.wall_ns(), dict(self._refused), self._unlogged)
+            counts = RefusalCounts(self._counts_since_ns, clock.wall_ns(), dict(self.refused), self._unlogged)
             self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
-            self._refused.clear()
+            self.refused.clear()
             self._unlogged = 0
             self._counts_since_ns = 0
 

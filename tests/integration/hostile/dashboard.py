@@ -3,21 +3,13 @@
 import http.client
 import os
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
-from tests.support.memory_store import MemoryStore
 from tests.support.server import Server
 
-from relaybook.api.app import create_app
-from relaybook.api.options import ApiOptions
-from relaybook.log.ask.asker import Asker
-
 TOKEN: Final = "correct-horse-battery-staple"  # used only in tests
-#: Health routes, which are served without the token.
-HEALTH: Final = ("/healthz", "/readyz")
 
 
 @dataclass(frozen=True)
@@ -79,24 +71,3 @@ class Visitor:
 def with_token() -> dict[str, str]:
     """Return an environment in which the dashboard requires the token."""
     return os.environ | {"RELAYBOOK_DASHBOARD_TOKEN": TOKEN}
-
-
-def routes() -> list[tuple[str, str]]:
-    """Return the method and the path of every route of the application. Path parameters are replaced by values."""
-    app = create_app(partial(Asker, MemoryStore()), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0"))
-    found = []
-    for route in app.routes:
-        path = str(getattr(route, "path", ""))
-        for name, value in {
-            "{id:path}": "1",
-            "{id:request_id}": "1",
-            "{id}": "1",
-            "{field:path}": "model",
-            "{name}": "x",
-            "{name:path}": "x",
-            "{path:path}": "x",
-        }.items():
-            path = path.replace(name, value)
-        assert "{" not in path, f"{path}: what stands in the place of its parameter?"
-        found += [(method, path) for method in sorted(getattr(route, "methods", None) or ())]
-    return found

@@ -1,6 +1,8 @@
 """Test that a browser signs in with the token and then uses a cookie instead of the token."""
 
+import hmac
 import json
+from typing import Any
 
 import pytest
 from tests.support.api_log import client_of
@@ -107,6 +109,20 @@ def test_only_the_exact_token_matches() -> None:
     assert session.is_token("geheim-ü".encode(), "geheim-ü")
     for wrong in (b"", b"geheim", b"geheim-", b"GEHEIM-\xc3\xbc"):
         assert not session.is_token(wrong, "geheim-ü")
+
+
+def test_token_and_cookie_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Any] = []
+
+    def compare(left: Any, right: Any) -> bool:
+        compared.append((left, right))
+        return True
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    assert session.is_token(b"wrong", "geheim-ü")
+    assert session.is_session(f"99999999999.{'0' * 64}", "geheim-ü", 0)
+    assert len(compared) == 2
+    assert all(len(left) == len(right) for left, right in compared)
 
 
 def test_a_cookie_is_valid_for_thirty_days() -> None:

@@ -6,12 +6,14 @@ arguments of a call are spelled. The model's response has the same arguments in 
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
 from tests.golden import chat_messages, message_exchanges, response_exchanges
 from tests.golden.exchange import STREAM_HEAD, GoldenExchange, encode
 from tests.golden.facts import entry_of
+from tests.support.each import check_each
 
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.store.port import Link
@@ -224,27 +226,33 @@ def turns_of(client: Client, arguments: str) -> list[Turn]:
     ]
 
 
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("spell", SPELLINGS, ids=lambda spell: spell.__name__)
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_tool_turns_are_linked_in_every_spelling(client: Client, spell: Callable[[Any], str], is_stream: bool) -> None:
-    turns = turns_of(client, spell(ARGUMENTS))
-    positions = linked(client.api, turns, is_stream=is_stream)
-    assert [(each.conversation, each.turn, each.follows, each.repeats) for each in positions.values()] == [
-        ("r1", 1, None, None),
-        ("r1", 2, "r1", None),
-        ("r1", 3, "r2", None),
-    ]
-    assert positions["r2"].new_from == len(turns[1].messages) - 1
-    assert positions["r3"].new_from == len(turns[2].messages) - 1
+def test_tool_turns_are_linked_in_every_spelling(client: Client) -> None:
+    """The model spells the arguments in any way, and responds as a whole or as a stream."""
+
+    def check(case: tuple[Callable[[Any], str], bool]) -> None:
+        spell, is_stream = case
+        turns = turns_of(client, spell(ARGUMENTS))
+        positions = linked(client.api, turns, is_stream=is_stream)
+        assert [(each.conversation, each.turn, each.follows, each.repeats) for each in positions.values()] == [
+            ("r1", 1, None, None),
+            ("r1", 2, "r1", None),
+            ("r1", 3, "r2", None),
+        ]
+        assert positions["r2"].new_from == len(turns[1].messages) - 1
+        assert positions["r3"].new_from == len(turns[2].messages) - 1
+
+    check_each(list(product(SPELLINGS, (False, True))), check, lambda case: f"{case[0].__name__}, {case[1]}")
 
 
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("sent", ["", "{}", " {}\n", "{ }"])
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_a_call_without_arguments_is_linked_in_every_spelling(client: Client, sent: str, is_stream: bool) -> None:
-    positions = linked(client.api, turns_of(client, sent), is_stream=is_stream)
-    assert [each.follows for each in positions.values()] == [None, "r1", "r2"]
+def test_a_call_without_arguments_is_linked_in_every_spelling(client: Client) -> None:
+    def check(case: tuple[str, bool]) -> None:
+        sent, is_stream = case
+        positions = linked(client.api, turns_of(client, sent), is_stream=is_stream)
+        assert [each.follows for each in positions.values()] == [None, "r1", "r2"]
+
+    check_each(list(product(("", "{}", " {}\n", "{ }"), (False, True))), check)
 
 
 @pytest.mark.parametrize("keeps_id", [True, False])

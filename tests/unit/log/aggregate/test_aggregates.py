@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, product
 from math import ceil
 
 import msgspec
 import pytest
+from tests.support.each import check_each
 from tests.support.records import a_record
 
 from relaybook.log.aggregate.aggregates import (
@@ -73,12 +74,14 @@ def check_percentiles(found: Aggregates, durations: Sequence[float]) -> None:
         assert abs(percentile - exact) <= 0.05 * exact
 
 
-@pytest.mark.parametrize(
-    "milliseconds", [0.0, 1e-6, 2e-6, 0.001, 0.0235, 0.5, 1.0, 37.2, 525.0, 571.739, 812.504321, 6e4, 7_200_000.001]
-)
-@pytest.mark.parametrize("number", [1, 3, 20, 1000])
-def test_a_percentile_of_equal_durations_is_this_duration(milliseconds: float, number: int) -> None:
-    assert percentiles(of_durations([milliseconds] * number).duration, 0.5, 0.99) == (milliseconds, milliseconds)
+def test_a_percentile_of_equal_durations_is_this_duration() -> None:
+    all_durations = (0.0, 1e-6, 2e-6, 0.001, 0.0235, 0.5, 1.0, 37.2, 525.0, 571.739, 812.504321, 6e4, 7_200_000.001)
+
+    def check(case: tuple[float, int]) -> None:
+        milliseconds, number = case
+        assert percentiles(of_durations([milliseconds] * number).duration, 0.5, 0.99) == (milliseconds, milliseconds)
+
+    check_each([*product(all_durations, (1, 3, 20, 1000))], check)
 
 
 def _random_durations(rng: random.Random) -> list[float]:
@@ -95,23 +98,27 @@ def _random_durations(rng: random.Random) -> list[float]:
     return [nanoseconds() / 1e6 for _ in range(number)]
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_percentiles_are_accurate_and_within_the_measured_range(seed: int) -> None:
-    durations = _random_durations(random.Random(seed))
-    check_percentiles(of_durations(durations), durations)
+def test_percentiles_are_accurate_and_within_the_measured_range() -> None:
+    def check(seed: int) -> None:
+        durations = _random_durations(random.Random(seed))
+        check_percentiles(of_durations(durations), durations)
+
+    check_each(range(300), check)
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_percentiles_stay_accurate_after_merging_and_subtracting(seed: int) -> None:
-    rng = random.Random(seed)
-    parts = [_random_durations(rng) for _ in range(4)]
-    whole = of_durations(parts[0])
-    for part in parts[1:]:
-        whole.add(of_durations(part))
-    check_percentiles(whole, [*chain(*parts)])
-    rest = whole.without([of_durations(parts[0]), of_durations(parts[3])])
-    assert rest == of_durations(parts[1] + parts[2])
-    check_percentiles(rest, parts[1] + parts[2])
+def test_percentiles_stay_accurate_after_merging_and_subtracting() -> None:
+    def check(seed: int) -> None:
+        rng = random.Random(seed)
+        parts = [_random_durations(rng) for _ in range(4)]
+        whole = of_durations(parts[0])
+        for part in parts[1:]:
+            whole.add(of_durations(part))
+        check_percentiles(whole, [*chain(*parts)])
+        rest = whole.without([of_durations(parts[0]), of_durations(parts[3])])
+        assert rest == of_durations(parts[1] + parts[2])
+        check_percentiles(rest, parts[1] + parts[2])
+
+    check_each(range(100), check)
 
 
 def test_percentiles_follow_the_rank() -> None:

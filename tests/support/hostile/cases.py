@@ -34,6 +34,10 @@ class Case:
     kept: str = "counted"
 
 
+def name_of(case: Case) -> str:
+    return f"{case.group}: {case.what}"
+
+
 #: The start of a TLS handshake. The bytes never contain the empty line that ends a request head.
 TLS_GREETING: Final = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(128, 160))
 #: The value of ``kept`` for requests that are admitted first and rejected later.

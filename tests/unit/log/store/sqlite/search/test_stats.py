@@ -1,13 +1,12 @@
 """Statistics of the SQLite store: some queries use the rollups, and the rollups agree with the log."""
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 from msgspec.structs import replace
-from tests.support.long import sampled
+from tests.support.each import check_each
 from tests.support.memory_store import MemoryStore
 from tests.support.records import A_TIMESTAMP, a_batch, an_entry, soon, traffic
 
@@ -99,11 +98,8 @@ def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
     assert ask(tmp_path, by="model").total.requests == 2000 + MAX_PROPERTIES + 50
 
 
-@pytest.mark.parametrize(
-    ("by", "bucket_s"),
-    sampled(product([None, "namespace", "model", "outcome", "property.channel"], [60, 300, 3600, 86_400]), 7),
-)
-def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
+@pytest.mark.parametrize("bucket_s", [60, 300, 3600, 86_400])
+def test_rollups_and_the_log_agree(tmp_path: Path, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
     # The records have different durations. They cover three and a half days, unless that is too many buckets.
@@ -115,20 +111,24 @@ def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int
     memory.commit(a_batch(*entries))
     write(tmp_path, *entries[:1234])
     write(tmp_path, *entries[1234:])
-    found = ask(tmp_path, by=by, bucket_s=bucket_s, hours=hours)
-    expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=hours), soon())
-    assert found.source == "rollups"
-    assert found.total.requests == expected.total.requests == 3000
-    served_from = {group.value: group for group in found.groups}
-    for group in expected.groups:
-        if group.value in served_from:
-            assert served_from[group.value].points.keys() == group.points.keys()
-            merged_rollups = [(rollups, served_from[group.value].points[at]) for at, rollups in group.points.items()]
-            for rollups, other in (*merged_rollups, (group.total, served_from[group.value].total)):
-                own, others = rollups.unpacked(), other.unpacked()
-                assert (own.requests, own.failed, own.duration) == (others.requests, others.failed, others.duration)
-                assert own.cost_usd == pytest.approx(others.cost_usd)
-    assert (by == "namespace") or served_from.keys() == {group.value for group in expected.groups}
+
+    def check(by: str | None) -> None:
+        found = ask(tmp_path, by=by, bucket_s=bucket_s, hours=hours)
+        expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=hours), soon())
+        assert found.source == "rollups"
+        assert found.total.requests == expected.total.requests == 3000
+        served_from = {group.value: group for group in found.groups}
+        for group in expected.groups:
+            if group.value in served_from:
+                assert served_from[group.value].points.keys() == group.points.keys()
+                points = [(rollups, served_from[group.value].points[at]) for at, rollups in group.points.items()]
+                for rollups, other in (*points, (group.total, served_from[group.value].total)):
+                    own, others = rollups.unpacked(), other.unpacked()
+                    assert (own.requests, own.failed, own.duration) == (others.requests, others.failed, others.duration)
+                    assert own.cost_usd == pytest.approx(others.cost_usd)
+        assert (by == "namespace") or served_from.keys() == {group.value for group in expected.groups}
+
+    check_each([None, "namespace", "model", "outcome", "property.channel"], check)
 
 
 def test_uncommitted_records_are_not_in_the_rollups(tmp_path: Path) -> None:

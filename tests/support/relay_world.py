@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from tests.fuzz.strict_http import Reading, read_requests
+from tests.support.strict_http import Reading, read_requests
 
+from relaybook.journal.events import Closed, decode_closed
 from relaybook.journal.frame import FrameKind
 from relaybook.relay.client_connection import ClientConnection
 from relaybook.relay.connection import Connection
@@ -45,14 +46,17 @@ class Loop:
 
 
 class _Journal:
-    """A fake journal that stores the kinds of all frames of each exchange."""
+    """A fake journal that stores the kinds of all frames of each exchange, and how each exchange ended."""
 
     def __init__(self) -> None:
         self.kinds: dict[bytes, list[int]] = {}
+        self.closed: dict[bytes, Closed] = {}
         self.waiting = False
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         self.kinds.setdefault(exchange, []).append(kind)
+        if kind == FrameKind.CLOSED:
+            self.closed[exchange] = decode_closed(payload)
         self.waiting = True
 
     def write(self) -> None:
@@ -70,6 +74,8 @@ class Transport:
         self.protocol: Connection | None = None
         self.said = b""
         self.reading = True
+        #: Whether the peer receives no more bytes.
+        self.ended = False
         self.closed = False
 
     def set_write_buffer_limits(self, high: int, low: int) -> None:
@@ -82,11 +88,12 @@ class Transport:
         return ("127.0.0.1", 5) if name == "peername" else None
 
     def write(self, data: bytes) -> None:
-        assert not self.closed, "written to after it was closed"
+        assert not self.ended, "written to after its end"
         self.said += data
 
     def write_eof(self) -> None:
-        """Do nothing, because the peer can still send bytes."""
+        """End this direction. The peer can still send bytes."""
+        self.ended = True
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -98,6 +105,7 @@ class Transport:
         return self.closed
 
     def close(self) -> None:
+        self.ended = True
         if not self.closed:
             self.closed = True
             assert self.protocol is not None
@@ -116,6 +124,7 @@ class Upstream:
 
     def __init__(self) -> None:
         self.wire = b""
+        self.aborted = False
 
     def send(self, data: bytes) -> None:
         self.wire += data
@@ -130,21 +139,21 @@ class Upstream:
         """Do nothing, because there is no pool."""
 
     def abort(self) -> None:
-        """Do nothing, because there is no socket to close."""
+        self.aborted = True
 
 
 class RelayWorld(RelayContext):
-    """A relay with one client. All bytes that the relay sends are recorded.
+    """A relay with one client at a time. All bytes that the relay sends are recorded.
 
     ``max_buffered`` is the largest number of bytes that the relay buffered at one time.
     """
 
     def __init__(self, **settings: Any) -> None:
         self.loop = Loop()
-        self.journal = _Journal()
+        self.fake_journal = _Journal()
         super().__init__(
             Settings(**settings),
-            cast(Any, self.journal),
+            cast(Any, self.fake_journal),
             b"secret",
             cast(asyncio.AbstractEventLoop, self.loop),
             base_url="http://127.0.0.1:4100/v1",
@@ -154,9 +163,14 @@ class RelayWorld(RelayContext):
         self.providers: list[Upstream] = []
         self.max_buffered = 0
         self._asked: deque[Exchange] = deque()
+        self.accept()
+
+    def accept(self) -> "RelayWorld":
+        """Continue with the connection of a new client."""
         self.transport = Transport(self.loop)
         self.transport.protocol = self.client = ClientConnection(self)
         self.client.connection_made(cast(asyncio.Transport, self.transport))
+        return self
 
     def dial(self, pool: Pool, exchange: Exchange) -> None:
         """Connect the exchange to a new fake upstream."""
@@ -212,6 +226,6 @@ class RelayWorld(RelayContext):
         callback_args = (int(FrameKind.OPENED), int(FrameKind.CLOSED))
         return [
             each
-            for each, kinds in self.journal.kinds.items()
+            for each, kinds in self.fake_journal.kinds.items()
             if [kinds.count(kind) for kind in callback_args] != [1, 1]
         ]

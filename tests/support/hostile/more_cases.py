@@ -5,7 +5,7 @@ This module is separate from ``cases`` only because of its length.
 
 from typing import Final
 
-from tests.integration.hostile.cases import REFUSED, Case, cases
+from tests.support.hostile.cases import REFUSED, Case, cases
 from tests.support.raw_http import (
     CHUNKED,
     FIRST,
