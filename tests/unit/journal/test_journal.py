@@ -149,7 +149,8 @@ def test_a_segment_that_is_created_again_after_a_failure_is_read(
     sync_directory = disk.sync_directory
 
     def open_and_fail_once(path: Path) -> None:
-        if not readers and segment_path(path, number).exists():
+        is_ours = tmp_path in path.parents  # the writer of an earlier test may still create its next segment
+        if is_ours and not readers and segment_path(path, number).exists():
             readers.append(RunReader(path, Place(number, HEADER_BYTES, 0)))
             assert readers[0].read() == []
             raise OSError(errno.EIO, "failed")
