@@ -1,8 +1,8 @@
 /** Dialogs that explain a deletion and ask for confirmation. */
 
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { serverTime } from "~/api/client";
 import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
 import { ApiError } from "~/domain/api-error";
@@ -11,6 +11,7 @@ import { toApiParams } from "~/domain/log-search";
 import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
+import { Question } from "~/ui/dialog";
 
 /** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
@@ -42,6 +43,7 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
     <Question
       title={found === undefined || requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
       action={`Delete ${plural(requests, "request")}`}
+      color="red.9"
       error={counted.error ?? (hasChanged ? null : deletion.error)}
       canSubmit={isConfirmed}
       isPending={deletion.isPending}
@@ -96,6 +98,7 @@ export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
     <Question
       title="Delete this request"
       action="Delete"
+      color="red.9"
       error={deletion.error}
       canSubmit
       isPending={deletion.isPending}
@@ -105,52 +108,5 @@ export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
       <p className="note">{id}</p>
       <CannotBeUndone />
     </Question>
-  );
-}
-
-type QuestionProps = {
-  title: string;
-  action: string;
-  error: Error | null;
-  canSubmit: boolean;
-  isPending: boolean;
-  onSubmit: () => void;
-  onClose: () => void;
-  children: ReactNode;
-};
-
-function Question({ title, action, error, canSubmit, isPending, onSubmit, onClose, children }: QuestionProps) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      lockScroll={false}
-      // Without a role, its <header> would be another banner landmark of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <Stack
-        component="form"
-        className="wrap-anywhere"
-        gap={10}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (canSubmit && !isPending) onSubmit();
-        }}
-      >
-        {children}
-        {error !== null && <p role="alert">{error.message}</p>}
-        <Group justify="end" gap={8}>
-          {/* This button has the focus, so that Enter deletes nothing. */}
-          <Button data-autofocus variant="default" size="compact-md" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color="red.9" size="compact-md" disabled={!canSubmit} loading={isPending}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
   );
 }
