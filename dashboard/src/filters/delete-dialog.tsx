@@ -1,32 +1,23 @@
 /** Dialogs that explain a deletion and ask for confirmation. */
 
 import { TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { serverTime } from "~/api/client";
-import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
+import { useDeleteMatches, useDeleteRequest } from "~/api/deletions";
 import { ApiError } from "~/domain/api-error";
-import { describeSearch } from "~/domain/filter-text";
-import { toApiParams } from "~/domain/log-search";
-import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
-import { useLogSearch } from "~/navigation/search-context";
 import { Question } from "~/ui/dialog";
+import { MatchesText, useMatches } from "./matches";
 
 /** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
 
 /** Deletes all finished requests that match the filter and started before the dialog was opened. */
 export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
-  const current = useLogSearch();
-  // The URL may change while the dialog is open. The text and the deletion use the search of when it was opened.
-  const [search] = useState(current);
-  const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, serverTime()) }));
-  const counted = useQuery(matchesQuery(params));
-  const deletion = useDeleteMatches(params);
+  const matches = useMatches();
+  const { found, requests } = matches;
+  const running = found?.running ?? 0;
+  const deletion = useDeleteMatches(matches.params);
   const [typed, setTyped] = useState("");
-  const found = counted.isFetching ? undefined : counted.data;
-  const requests = found?.requests ?? 0;
   const mustType = requests > MANY;
   const hasChanged = deletion.error instanceof ApiError && deletion.error.code === "wrong_count";
   const isConfirmed = requests > 0 && (!mustType || typed.replaceAll(/\D/g, "") === String(requests));
@@ -35,28 +26,30 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
       onSuccess: onClose,
       onError: () => {
         setTyped("");
-        void counted.refetch();
+        matches.countAgain();
       },
     });
   };
   return (
     <Question
-      title={found === undefined || requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
+      title={requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
       action={`Delete ${plural(requests, "request")}`}
       color="red.9"
-      error={counted.error ?? (hasChanged ? null : deletion.error)}
+      error={matches.error ?? (hasChanged ? null : deletion.error)}
       canSubmit={isConfirmed}
       isPending={deletion.isPending}
       onSubmit={submit}
       onClose={onClose}
     >
-      <p className="note">{describeSearch(search)}</p>
-      {found === undefined && counted.error === null && <p role="status">Counting the requests…</p>}
-      {found !== undefined && <Meaning found={found} />}
+      <MatchesText {...matches} />
+      {requests > 0 && <CannotBeUndone />}
+      {running > 0 && (
+        <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
+      )}
       {hasChanged && (
         <p role="alert">The number of matching requests has changed. Check the new number, then delete again.</p>
       )}
-      {found !== undefined && mustType && (
+      {mustType && (
         <TextInput
           label={`Type ${count(requests)} to delete ${plural(requests, "request")}`}
           autoComplete="off"
@@ -66,17 +59,6 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
         />
       )}
     </Question>
-  );
-}
-
-function Meaning({ found: { requests, running } }: { found: Matches }) {
-  return (
-    <>
-      {requests === 0 ? <p>No finished request matches.</p> : <CannotBeUndone />}
-      {running > 0 && (
-        <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
-      )}
-    </>
   );
 }
 
