@@ -33,11 +33,11 @@ export function askedOf(search: LogSearch): [string, string][] {
 /**
  * The log in pages, latest first. Pages can be added at both ends. A sorted list has one page.
  *
- * `anchor` is a request that the first page must include. A new number as `removals` or `reading` reloads all pages.
+ * `anchor` is a request that the first page must include. A new number as `changes` or `reading` reloads all pages.
  */
-export function logQuery(search: LogSearch, anchor: string | undefined, removals: number, reading = 0) {
+export function logQuery(search: LogSearch, anchor: string | undefined, changes: number, reading = 0) {
   return infiniteQueryOptions({
-    queryKey: ["log", toListParams(search), anchor ?? null, removals, reading],
+    queryKey: ["log", toListParams(search), anchor ?? null, changes, reading],
     queryFn: async ({ pageParam, queryKey, signal }): Promise<LogPage> => {
       const { live: _, ...shown } = search;
       const listKey = JSON.stringify(queryKey);

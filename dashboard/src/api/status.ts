@@ -4,8 +4,8 @@ import { type QueryClient, queryOptions, skipToken, type UseQueryResult, useQuer
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** Keys of the queries that are not read again after a deletion. The log reloads by itself. */
-const NOT_READ_AGAIN = ["status", "log", "deletion-matches"];
+/** Keys of the queries that are not read again when requests have changed. The log reloads by itself. */
+const NOT_READ_AGAIN = ["status", "log", "matches", "reread"];
 
 /** The ids of the latest deletions whose requests are gone from the log. */
 export function removedIds({ deletions }: Pick<Status, "deletions">): string {
@@ -43,22 +43,34 @@ export function statusQuery() {
 /** If requests were removed since the last poll, discard or reload the cached data that may contain them. */
 function forgetRemoved(client: QueryClient, before: Status, status: Status): void {
   const areGone = removedIds(before) !== removedIds(status);
-  if (areGone || removalProgress(before) !== removalProgress(status)) {
-    client.removeQueries({ queryKey: ["log"], type: "inactive" });
-  }
-  if (!areGone) return;
-  client.setQueryData(removalsQuery().queryKey, removalsOf(client) + 1);
+  if (areGone) showLogChange(client);
+  else if (removalProgress(before) !== removalProgress(status)) forgetLists(client);
+}
+
+function forgetLists(client: QueryClient): void {
+  client.removeQueries({ queryKey: ["log"], type: "inactive" });
+}
+
+/** Reload all shown data of requests, because requests in the log were removed or replaced. */
+export function showLogChange(client: QueryClient): void {
+  forgetLists(client);
+  client.setQueryData(logChangesQuery().queryKey, logChangesOf(client) + 1);
   void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
 }
 
-/** A query for the number that `removalsOf` returns, for components. The query has no data before the first removal. */
-export function removalsQuery() {
-  return queryOptions<number>({ queryKey: ["removals"], queryFn: skipToken, gcTime: Infinity });
+/** A query for the number that `logChangesOf` returns. The query has no data before the first change. */
+function logChangesQuery() {
+  return queryOptions<number>({ queryKey: ["log-changes"], queryFn: skipToken, gcTime: Infinity });
 }
 
-/** How often a deletion has removed all its requests from the log since the page was loaded. */
-export function removalsOf(client: QueryClient): number {
-  return client.getQueryData(removalsQuery().queryKey) ?? 0;
+/** How often a deletion or a reread was completed since the page was loaded. */
+export function logChangesOf(client: QueryClient): number {
+  return client.getQueryData(logChangesQuery().queryKey) ?? 0;
+}
+
+/** How often a deletion or a reread was completed since the page was loaded. */
+export function useLogChanges(): number {
+  return useQuery(logChangesQuery()).data ?? 0;
 }
 
 /**

@@ -11,6 +11,7 @@ import { PaletteButton } from "~/features/palette/palette-button";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleNote, VersionNotice } from "~/features/status/banners";
 import { DeletionNotice } from "~/features/status/deletion-notice";
+import { RereadNotice } from "~/features/status/reread-notice";
 import { StatusLine } from "~/features/status/status-bar";
 import { LabelsContext, labelsOf } from "~/filters/labels";
 import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
@@ -57,6 +58,7 @@ export function AppFrame() {
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
               <DeletionNotice />
+              <RereadNotice />
               <div id="content" className={css.page} tabIndex={-1}>
                 <Outlet />
               </div>

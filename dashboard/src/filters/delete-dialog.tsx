@@ -1,31 +1,23 @@
 /** Dialogs that explain a deletion and ask for confirmation. */
 
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-import { serverTime } from "~/api/client";
-import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useDeleteMatches, useDeleteRequest } from "~/api/deletions";
 import { ApiError } from "~/domain/api-error";
-import { describeSearch } from "~/domain/filter-text";
-import { toApiParams } from "~/domain/log-search";
-import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
-import { useLogSearch } from "~/navigation/search-context";
+import { Question } from "~/ui/dialog";
+import { MatchesText, useMatches } from "./matches";
 
 /** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
 
 /** Deletes all finished requests that match the filter and started before the dialog was opened. */
 export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
-  const current = useLogSearch();
-  // The URL may change while the dialog is open. The text and the deletion use the search of when it was opened.
-  const [search] = useState(current);
-  const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, serverTime()) }));
-  const counted = useQuery(matchesQuery(params));
-  const deletion = useDeleteMatches(params);
+  const matches = useMatches();
+  const { found, requests } = matches;
+  const running = found?.running ?? 0;
+  const deletion = useDeleteMatches(matches.params);
   const [typed, setTyped] = useState("");
-  const found = counted.isFetching ? undefined : counted.data;
-  const requests = found?.requests ?? 0;
   const mustType = requests > MANY;
   const hasChanged = deletion.error instanceof ApiError && deletion.error.code === "wrong_count";
   const isConfirmed = requests > 0 && (!mustType || typed.replaceAll(/\D/g, "") === String(requests));
@@ -34,27 +26,30 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
       onSuccess: onClose,
       onError: () => {
         setTyped("");
-        void counted.refetch();
+        matches.countAgain();
       },
     });
   };
   return (
     <Question
-      title={found === undefined || requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
+      title={requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
       action={`Delete ${plural(requests, "request")}`}
-      error={counted.error ?? (hasChanged ? null : deletion.error)}
+      color="red.9"
+      error={matches.error ?? (hasChanged ? null : deletion.error)}
       canSubmit={isConfirmed}
       isPending={deletion.isPending}
       onSubmit={submit}
       onClose={onClose}
     >
-      <p className="note">{describeSearch(search)}</p>
-      {found === undefined && counted.error === null && <p role="status">Counting the requests…</p>}
-      {found !== undefined && <Meaning found={found} />}
+      <MatchesText {...matches} />
+      {requests > 0 && <CannotBeUndone />}
+      {running > 0 && (
+        <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
+      )}
       {hasChanged && (
         <p role="alert">The number of matching requests has changed. Check the new number, then delete again.</p>
       )}
-      {found !== undefined && mustType && (
+      {mustType && (
         <TextInput
           label={`Type ${count(requests)} to delete ${plural(requests, "request")}`}
           autoComplete="off"
@@ -64,17 +59,6 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
         />
       )}
     </Question>
-  );
-}
-
-function Meaning({ found: { requests, running } }: { found: Matches }) {
-  return (
-    <>
-      {requests === 0 ? <p>No finished request matches.</p> : <CannotBeUndone />}
-      {running > 0 && (
-        <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
-      )}
-    </>
   );
 }
 
@@ -96,6 +80,7 @@ export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
     <Question
       title="Delete this request"
       action="Delete"
+      color="red.9"
       error={deletion.error}
       canSubmit
       isPending={deletion.isPending}
@@ -105,52 +90,5 @@ export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
       <p className="note">{id}</p>
       <CannotBeUndone />
     </Question>
-  );
-}
-
-type QuestionProps = {
-  title: string;
-  action: string;
-  error: Error | null;
-  canSubmit: boolean;
-  isPending: boolean;
-  onSubmit: () => void;
-  onClose: () => void;
-  children: ReactNode;
-};
-
-function Question({ title, action, error, canSubmit, isPending, onSubmit, onClose, children }: QuestionProps) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      lockScroll={false}
-      // Without a role, its <header> would be another banner landmark of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <Stack
-        component="form"
-        className="wrap-anywhere"
-        gap={10}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (canSubmit && !isPending) onSubmit();
-        }}
-      >
-        {children}
-        {error !== null && <p role="alert">{error.message}</p>}
-        <Group justify="end" gap={8}>
-          {/* This button has the focus, so that Enter deletes nothing. */}
-          <Button data-autofocus variant="default" size="compact-md" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color="red.9" size="compact-md" disabled={!canSubmit} loading={isPending}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
   );
 }

@@ -1,16 +1,8 @@
-/** The active filter, with a remove button for each value, the number of matches, and a menu to export them. */
+/** The active filter, with a remove button for each value, the number of matches, and menus for the matches. */
 
-import { Group, Popover } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import {
-  type ComponentProps,
-  type MouseEvent,
-  type ReactNode,
-  Suspense,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, Suspense, useLayoutEffect, useRef } from "react";
 import { countQuery, untilNextCount } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
@@ -24,9 +16,11 @@ import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
+import { QuietPopover } from "~/ui/quiet-popover";
 import { useDialog } from "~/ui/use-dialog";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
+import { MoreMenu } from "./more-menu";
 
 const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dialog) => dialog.SaveFilterDialog));
 
@@ -58,12 +52,13 @@ export function FilterBar({ children }: { children?: ReactNode }) {
         {search.filter.length > 0 && <ClearButtons />}
         {canBeSaved && <SaveFilter />}
       </Group>
-      <Group className={css.actions} flex="1 0 auto" justify="flex-end" gap={6} wrap="nowrap" lh="24px">
+      <Group className={css.actions} flex="1 0 auto" justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
         <QueryIndexing className={css.indexing} />
         <ConversationLink filter={search.filter} />
         {children}
         {matches !== undefined && !isOnlyRunning && <Matches matches={matches} />}
         <ExportButton matches={matches} />
+        <MoreMenu />
       </Group>
     </section>
   );
@@ -123,7 +118,7 @@ function ClearButtons() {
 /** The number of matches, and a link to those that failed. */
 function Matches({ matches: { requests, failed, complete } }: { matches: RequestCount }) {
   return (
-    <span className="muted">
+    <span className="muted nowrap">
       {complete ? "" : "at least "}
       {plural(requests, "request")}
       {failed > 0 && (
@@ -146,29 +141,14 @@ function Matches({ matches: { requests, failed, complete } }: { matches: Request
 
 /** The button that opens the menu to export the requests. */
 function ExportButton({ matches }: { matches: RequestCount | undefined }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      width="min(420px, calc(100vw - 16px))"
-      trapFocus
-      returnFocus
-      withinPortal
-      shadow="md"
-    >
-      <Popover.Target>
-        <QuietButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Export…
-        </QuietButton>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Export">
+    <QuietPopover text="Export…" width={420}>
+      {() => (
         <Suspense fallback="Loading…">
           <ExportMenu matches={matches} />
         </Suspense>
-      </Popover.Dropdown>
-    </Popover>
+      )}
+    </QuietPopover>
   );
 }
 

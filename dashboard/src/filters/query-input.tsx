@@ -8,7 +8,7 @@ import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useStat
 import { flushSync } from "react-dom";
 import { parsedQuery } from "~/api/query";
 import { logQuery, type QueryError } from "~/api/requests";
-import { removalsOf } from "~/api/status";
+import { logChangesOf } from "~/api/status";
 import { ApiError, explainTerm } from "~/domain/api-error";
 import { removeLastValue } from "~/domain/filter";
 import { addParams } from "~/domain/log-search";
@@ -274,7 +274,7 @@ function useApplyQuery(): ApplyQuery {
       const nextSearch = addParams(search, parsed.params);
       // The rows are loaded first, so that the log shows them as soon as the URL changes. If they cannot be read, the
       // log shows why.
-      return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, removalsOf(client))).then(
+      return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, logChangesOf(client))).then(
         () => ({ search: nextSearch }),
         (error: unknown) => (isRejected(error) ? { message: error.message } : { search: nextSearch }),
       );

@@ -1,11 +1,12 @@
 /** The dialog that saves the current filter under a name. */
 
-import { Box, Button, Group, Modal, TextInput } from "@mantine/core";
+import { Box, Button, Group, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { savedFiltersQuery, useSaveFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { useLogSearch } from "~/navigation/search-context";
+import { Dialog } from "~/ui/dialog";
 
 const MAX_NAME = 64;
 
@@ -17,15 +18,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
   const name = typed.trim();
   const isKnown = saved?.some((one) => one.name === name) === true;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Save filter"
-      lockScroll={false}
-      // Without a role, its <header> would be another banner landmark of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog title="Save filter" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -59,6 +52,6 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

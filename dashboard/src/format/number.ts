@@ -42,6 +42,11 @@ export function plural(value: number, singular: string, pluralForm = `${singular
   return `${count(value)} ${value === 1 ? singular : pluralForm}`;
 }
 
+/** `32 %`, rounded down, and never more than `100 %`. */
+export function percent(part: number, whole: number): string {
+  return `${whole === 0 ? 0 : Math.min(100, Math.floor((100 * part) / whole))} %`;
+}
+
 function trim(text: string): string {
   return text.replace(/\.0$/, "");
 }

@@ -53,3 +53,8 @@ export function ReadError({ error, subject, onRetry, invalid, action }: ReadErro
 function StillLogged({ error }: { error: Error }) {
   return <p>{isUnreachable(error) ? "Retrying…" : "Requests are still being logged."}</p>;
 }
+
+/** A line above the page that says what the server is doing. Without text, nothing is shown. */
+export function ProgressNotice({ text }: { text: string }) {
+  return <div role="status">{text !== "" && <div className="notice bottom-line">{text}</div>}</div>;
+}

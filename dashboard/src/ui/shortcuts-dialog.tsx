@@ -1,7 +1,8 @@
 /** The dialog with all keyboard shortcuts. */
 
-import { Box, Modal, Stack } from "@mantine/core";
+import { Box, Stack } from "@mantine/core";
 import css from "./controls.module.css";
+import { Dialog } from "./dialog";
 
 const KEYS = [
   ["j  k  ↓  ↑", "Next and previous request"],
@@ -34,15 +35,7 @@ const EXAMPLES = [
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Keys"
-      lockScroll={false}
-      // Without a role, its <header> would be another banner landmark of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog title="Keys" onClose={onClose}>
       <dl className={css.keys}>
         {KEYS.map(([keys, does]) => (
           <div key={keys} style={{ display: "contents" }}>
@@ -66,6 +59,6 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

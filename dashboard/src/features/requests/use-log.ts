@@ -2,9 +2,10 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useRemovalProgress, useRemovals } from "~/api/deletions";
+import { useRemovalProgress } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
+import { useLogChanges } from "~/api/status";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
 import { type LogSearch, queryText, toListParams, withSort } from "~/domain/log-search";
 import type { LikelyValue, RequestPage, Row } from "~/generated/api-types";
@@ -65,22 +66,23 @@ type MayMove = {
 /** `firstRow` returns the first visible row, or `undefined` if the reader is at the newest end. */
 type Place = { firstRow: () => string | undefined };
 
-/** The row around which a list is read after a deletion. */
-type Kept = { removals: number; listKey: string; row: string | undefined };
+/** The row around which a list is read after a deletion or a reread. */
+type Kept = { changes: number; listKey: string; row: string | undefined };
 
 /** The log that a search selects, with live rows while it is not sorted. */
 export function useLog(search: LogSearch, anchor: string | undefined, mayMove: MayMove & Place): Log {
   const [reading, setReading] = useState(0);
-  const removals = useRemovals();
+  const changes = useLogChanges();
   const listKey = JSON.stringify([toListParams(search), anchor]);
-  // After a deletion, the list is read around the row that the reader sees, so that this row keeps its position.
-  const [kept, setKept] = useState<Kept>({ removals, listKey, row: undefined });
-  if (kept.removals !== removals || kept.listKey !== listKey) {
+  // After a deletion or a reread, the list is read around the row that the reader sees, so that this row keeps its
+  // position.
+  const [kept, setKept] = useState<Kept>({ changes, listKey, row: undefined });
+  if (kept.changes !== changes || kept.listKey !== listKey) {
     const isKept = kept.listKey === listKey && search.sort === undefined;
-    setKept({ removals, listKey, row: isKept ? mayMove.firstRow() : undefined });
+    setKept({ changes, listKey, row: isKept ? mayMove.firstRow() : undefined });
   }
   const center = kept.row ?? anchor;
-  const options = logQuery(search, center, removals, reading);
+  const options = logQuery(search, center, changes, reading);
   const query = useInfiniteQuery(options);
   const askedKey = JSON.stringify(options.queryKey);
   // While a failed read is retried, the error stays, and the rows of the previous list do not reappear.

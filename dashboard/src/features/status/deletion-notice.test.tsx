@@ -1,6 +1,6 @@
 import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { useRemovals } from "~/api/deletions";
+import { useLogChanges } from "~/api/status";
 import type { DeletionRow } from "~/generated/api-types";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
@@ -37,7 +37,7 @@ it("several deletions are one line, and the progress is never above 100 %", () =
 });
 
 function Removals() {
-  return <i>removed {useRemovals()} times</i>;
+  return <i>removed {useLogChanges()} times</i>;
 }
 
 it("the page notices when the requests are gone, but not deletions from before it was opened", async () => {

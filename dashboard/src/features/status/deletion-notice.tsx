@@ -1,13 +1,14 @@
 /** A line with the progress while requests are being deleted. */
 
 import { useStatus } from "~/api/status";
-import { count, plural } from "~/format/number";
+import { count, percent, plural } from "~/format/number";
 import type { DeletionRow } from "~/generated/api-types";
+import { ProgressNotice } from "~/ui/messages";
 
 /** Shows the progress of deletions. */
 export function DeletionNotice() {
   const text = useStatus(({ deletions }) => progressOf(deletions ?? [])) ?? "";
-  return <div role="status">{text !== "" && <div className="notice bottom-line">{text}</div>}</div>;
+  return <ProgressNotice text={text} />;
 }
 
 /** `Deleting 37 requests: 12 removed (32 %).` Empty if no requests are being removed. */
@@ -16,6 +17,5 @@ export function progressOf(deletions: readonly DeletionRow[]): string {
   if (current.length === 0) return "";
   const total = current.reduce((sum, { requests }) => sum + requests, 0);
   const removed = current.reduce((sum, deletion) => sum + deletion.removed, 0);
-  const percent = total === 0 ? 0 : Math.min(100, Math.floor((100 * removed) / total));
-  return `Deleting ${plural(total, "request")}: ${count(removed)} removed (${percent} %).`;
+  return `Deleting ${plural(total, "request")}: ${count(removed)} removed (${percent(removed, total)}).`;
 }
