@@ -22,8 +22,8 @@ from relaybook.api.schemas import Session, SignIn
 
 routes = Routes("session")
 
-_COOKIE: Final = "relaybook_session"
-_SESSION_SECONDS: Final = 30 * 86400
+COOKIE: Final = "relaybook_session"
+SESSION_SECONDS: Final = 30 * 86400
 _SESSION_VALUE = re.compile(r"(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
 
 
@@ -44,8 +44,8 @@ async def sign_in(request: Request) -> Response:
     if not is_token(sign_in_body.token.encode("utf-8", "surrogatepass"), options.token):
         raise ApiError("wrong_token", "The token is wrong. Send the dashboard's token.", "token")
     value = make_session(options.token, now_us // 1_000_000)
-    expires_at = clock.format_timestamp(now_us + _SESSION_SECONDS * 1_000_000)
-    return _response(Session(expires_at=expires_at), _cookie(request, value, _SESSION_SECONDS))
+    expires_at = clock.format_timestamp(now_us + SESSION_SECONDS * 1_000_000)
+    return _response(Session(expires_at=expires_at), _cookie(request, value, SESSION_SECONDS))
 
 
 @routes.delete("/api/session", openapi.describe(Session))
@@ -61,8 +61,8 @@ def is_token(candidate: bytes, token: str) -> bool:
 
 
 def make_session(token: str, now_seconds: int) -> str:
-    """Return the value of a session cookie, signed with ``token``. The value is valid for _SESSION_SECONDS from now."""
-    expiry = now_seconds + _SESSION_SECONDS
+    """Return the value of a session cookie, signed with ``token``. The value is valid for SESSION_SECONDS from now."""
+    expiry = now_seconds + SESSION_SECONDS
     return f"{expiry}.{_signature(token, expiry)}"
 
 
@@ -78,12 +78,12 @@ def is_session(value: str, token: str, now_seconds: int) -> bool:
 def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
     """Return the values of all session cookies. A browser may have several, each for a different path."""
     pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
-    return [value for name, _, value in pairs if name == _COOKIE]
+    return [value for name, _, value in pairs if name == COOKIE]
 
 
 def set_cookie(value: str, max_age_seconds: int, prefix: str, is_secure: bool) -> str:
     """Return the value of a ``Set-Cookie`` header. A ``max_age_seconds`` of 0 removes the cookie."""
-    flags = f"{_COOKIE}={value}; Path={prefix or '/'}; Max-Age={max_age_seconds}; HttpOnly; SameSite=Strict"
+    flags = f"{COOKIE}={value}; Path={prefix or '/'}; Max-Age={max_age_seconds}; HttpOnly; SameSite=Strict"
     return flags + ("; Secure" if is_secure else "")
 
 

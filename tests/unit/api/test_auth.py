@@ -15,7 +15,7 @@ from relaybook import clock
 from relaybook.api import auth
 from relaybook.api.auth import Guard, host_name, is_host_allowed, is_origin_allowed
 from relaybook.api.options import ApiOptions
-from relaybook.api.session import make_session
+from relaybook.api.session import COOKIE, SESSION_SECONDS, make_session
 
 SECRET: Final = "hunter2"
 FEEDBACK_SECRET: Final = "only-feedback"
@@ -52,7 +52,7 @@ CROSS_SITE: Final = dict.fromkeys(GROUPS[1:], "cross_site")
 
 
 def cookie(value: str) -> tuple[str, str]:
-    return ("cookie", f"{auth.COOKIE}={value}")
+    return ("cookie", f"{COOKIE}={value}")
 
 
 def bearer(token: str) -> tuple[str, str]:
@@ -89,7 +89,7 @@ CREDENTIALS: Final[dict[str, tuple[Headers, Denied]]] = {
     "a cookie without a signature": ((cookie("9999999999."),), NOBODY),
     "a cookie of one byte": ((cookie("\xff"),), NOBODY),
     "a long cookie": ((cookie("9" * 5000),), NOBODY),
-    "an expired session cookie": ((session(age=auth.SESSION_SECONDS),), NOBODY),
+    "an expired session cookie": ((session(age=SESSION_SECONDS),), NOBODY),
     "a session cookie of another token": ((session("hunter3"),), NOBODY),
     "headers of a proxy": ((("x-forwarded-for", "127.0.0.1"), ("x-original-url", "/healthz")), NOBODY),
 }
