@@ -23,7 +23,7 @@ MODULES: Final = (
         for name in (
             *("admission", "client_connection", "client_framing", "connection", "context", "cors", "dial", "exchange"),
             *("fingerprints", "framing", "gate", "head_cache", "header_rules", "last_resort", "limits", "pool"),
-            *("relay", "request_head", "response_head", "response_lines", "routes", "upstream"),
+            *("origins", "relay", "request_head", "response_head", "response_lines", "routes", "upstream"),
         )
     ),
     *(

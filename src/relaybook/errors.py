@@ -11,6 +11,7 @@ class RelayError(Enum):
     """
 
     BAD_REQUEST = ("bad_request", 400)
+    ORIGIN_NOT_ALLOWED = ("origin_not_allowed", 403)
     NOT_FOUND = ("not_found", 404)
     METHOD_NOT_ALLOWED = ("method_not_allowed", 405)
     REQUEST_TIMEOUT = ("request_timeout", 408)

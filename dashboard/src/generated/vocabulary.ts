@@ -60,6 +60,7 @@ export const START_TIMES: Readonly<Record<string, string>> = {
 /** Why requests were not admitted, by error code. */
 export const REFUSALS: Readonly<Record<string, string>> = {
   bad_request: "The request is malformed or ambiguous HTTP, or its Host header is not allowed.",
+  origin_not_allowed: "The request comes from a web page of another site. See the setting cors_origins.",
   not_found: "The path does not start with the path of a base URL. Usually /v1 is missing from the base URL.",
   method_not_allowed: "CONNECT and TRACE are not supported.",
   request_timeout: "The headers did not arrive within header_timeout.",

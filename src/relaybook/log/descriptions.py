@@ -157,6 +157,7 @@ GAP_REASONS: Final[dict[str, str]] = {
 #: Texts that say why requests were not admitted, by error code.
 REFUSALS: Final[dict[str, str]] = {
     "bad_request": "The request is malformed or ambiguous HTTP, or its Host header is not allowed.",
+    "origin_not_allowed": "The request comes from a web page of another site. See the setting cors_origins.",
     "not_found": "The path does not start with the path of a base URL. Usually /v1 is missing from the base URL.",
     "method_not_allowed": "CONNECT and TRACE are not supported.",
     "request_timeout": "The headers did not arrive within header_timeout.",

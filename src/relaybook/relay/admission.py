@@ -5,13 +5,13 @@ running requests and the state of the relay. If a request is refused, HeadRefuse
 writes to a connection.
 """
 
-import re
 from typing import Final
 
 from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
+from relaybook.relay.origins import check_origin, is_loopback_name
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Destination
@@ -20,8 +20,6 @@ from relaybook.settings.client_address import client_address
 #: Maximum number of API keys in a request. Each part of a body is searched for each key, to mask the key. A large
 #: number of keys would slow down all requests.
 _MAX_KEYS: Final = 16
-#: Only digits match, because anyone can register a name such as 127.0.0.1.example.
-_LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
 def check(relay: RelayContext, head: RequestHead) -> None:
@@ -49,7 +47,7 @@ def check(relay: RelayContext, head: RequestHead) -> None:
 def _check_host(relay: RelayContext, head: RequestHead) -> None:
     if relay.host_names is not None and head.host:
         name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
-        if name.lower() not in relay.host_names and not _LOOPBACK.fullmatch(name):
+        if name.lower() not in relay.host_names and not is_loopback_name(name):
             shown = name.decode("latin-1")
             raise HeadRefused(
                 RelayError.BAD_REQUEST,
@@ -69,6 +67,8 @@ def find_destination(relay: RelayContext, head: RequestHead) -> Destination | No
             return None
         raise HeadRefused(RelayError.NOT_FOUND, _not_found_message(relay, head))
     check_target(head.target)
+    if relay.host_names is not None:
+        check_origin(head, relay.cors)
     return route.destination(head)
 
 

@@ -104,7 +104,7 @@ class ClientConnection(Connection):
                 return self._send_own_response(head, data[start:])
             self.exchange = exchange = admission.admit(self.relay, self, head, destination)
         except HeadRefused as refused:
-            self._refuse(refused.error, str(refused), head)
+            self._refuse(refused.error, str(refused), head, head_only=data.startswith(b"HEAD "))
             return b""
         if cached is None:
             wire = destination.route.upstream_head(head)
@@ -256,12 +256,13 @@ class ClientConnection(Connection):
             self.partial, self.deadline = b"", self.relay.now + LINGER_SECONDS
             self.linger(LINGER_BYTES)
 
-    def _refuse(self, error: RelayError, message: str, head: RequestHead | None = None) -> None:
+    def _refuse(
+        self, error: RelayError, message: str, head: RequestHead | None = None, *, head_only: bool = False
+    ) -> None:
         # close after the response, because the following bytes may be the body of this request
         self.relay.count_refused(error)
         if not self.lost:
             cors_lines = self.relay.cors.headers(head.origin if head else b"") if self.relay.cors else b""
-            head_only = head is not None and head.method == b"HEAD"
             response = response_lines.error_response(error, message, self.relay.prefix, cors_lines, head_only=head_only)
             self.transport.write(response)
         self.close_gently(linger=True)

@@ -30,8 +30,6 @@ from relaybook.tags import TagReader
 
 log = logging.getLogger("relaybook.relay")
 
-_LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
-
 
 class RelayContext:
     """The state that all connections of one worker share.
@@ -81,11 +79,11 @@ class RelayContext:
         self.refused: Counter[str] = Counter()
         self._unlogged = 0
         self._counts_since_ns = 0
-        #: The accepted Host names in lower case. `None` if every name is accepted, because the relay does not listen on
-        #: a loopback address.
+        #: The Host names that are accepted besides loopback names, in lower case. `None` if every name is accepted,
+        #: because the relay does not listen on a loopback address.
         self.host_names: frozenset[bytes] | None = None
         if is_loopback(split_address(settings.listen, "listen")[0]):
-            self.host_names = frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in settings.hosts)])
+            self.host_names = frozenset(name.lower().encode() for name in settings.hosts)
 
     def route_of(self, target: bytes) -> Route | None:
         """Return the route whose mount the target starts with, or `None` if there is no such route."""

@@ -62,6 +62,7 @@ class RequestHead:
     websocket = False
     forwarded_for = b""
     origin = b""
+    fetch_site = b""
     preflight = b""
     key: bytes | None = None
     #: All API keys in the headers and the query that have at least ``MIN_KEY_BYTES``, longest first, because a key may
@@ -87,6 +88,7 @@ class RequestHead:
         head.lines = self.lines
         head.forwarded_for = self.forwarded_for
         head.origin = self.origin
+        head.fetch_site = self.fetch_site
         head.preflight = self.preflight
         head.key = self.key
         head.keys = self.keys
@@ -119,6 +121,7 @@ class RequestHeadReader:
             b"x-forwarded-for": self._take_forwarded_for,
             b"forwarded": drop,
             b"origin": self._take_origin,
+            b"sec-fetch-site": self._take_fetch_site,
             b"access-control-request-headers": self._take_preflight,
         }
         self._rules = HeaderRules(self._decide)
@@ -252,6 +255,10 @@ class RequestHeadReader:
 
     def _take_origin(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.origin = value.strip()
+        head.lines.append(line)
+
+    def _take_fetch_site(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.fetch_site = value.strip()
         head.lines.append(line)
 
     def _take_preflight(self, head: RequestHead, line: bytes, value: bytes) -> None:
