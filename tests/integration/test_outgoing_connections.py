@@ -48,6 +48,7 @@ COMMANDS: Final = (
     "drain --data {copy}",
     "check --data {copy} --upstream {upstream} --listen 127.0.0.1:0 --dashboard 127.0.0.1:0",
     "reload --data {data}",
+    "reread --yes --dashboard {dashboard}",
     "delete namespace=dialled --yes --dashboard {dashboard}",
 )
 #: Commands that run until they are stopped. A separate test runs each command.
