@@ -1,7 +1,9 @@
 """Find records by foreign ids.
 
 The index contains hashes of the ids, and is partitioned by ``seq``. New hashes are inserted into the newest part of
-level 0. A part of level 0 is small (16,384 records), so inserts of random hashes touch few pages.
+level 0. A part of level 0 is small (16,384 records), so inserts of random hashes touch few pages. With three million
+records, an insert takes 4 µs per record. In one index without parts, it would take 65 µs, which is as long as the rest
+of a commit.
 
 A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle. Four full
 parts of a level become one part of the next level. Each transaction merges one slice of the hash range. With ten
