@@ -25,7 +25,7 @@ from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.prices import Prices
 
 #: How often each of the 300 golden exchanges is in the log.
-ROUNDS = 10 if LONG else 2
+ROUNDS = 11 if LONG else 2
 MINUTE_US = 60_000_000
 CODES: dict[str, tuple[str, ...]] = {
     "note": get_args(NoteCode),
