@@ -39,9 +39,9 @@ def test_without_a_server_the_command_reads_the_requests(data: Path, tmp_path: P
 
 
 def test_without_confirmation_nothing_is_read(data: Path, tmp_path: Path) -> None:
-    found = relaybook(tmp_path, "reread", "--data", "data")
+    found = relaybook(tmp_path, "reread", "namespace=team-1", "--data", "data")
     assert found.returncode == 1
-    assert "again? Their bodies do not change. [y/N]" in found.stdout
+    assert "requests with namespace=team-1 again? Their bodies do not change. [y/N]" in found.stdout
     assert "Nothing was read. To read without confirmation, use --yes." in found.stderr
     assert models(tmp_path, "--data", "data") == {None}
 

@@ -14,6 +14,7 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.record import Detail, Record
+from relaybook.log.rereads import Rereads
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.port import Batch, Running
@@ -74,20 +75,21 @@ def app_of(
     saved_filters: SavedFilters | None = None,
     feedback_log: FeedbackLog | None = None,
     deletions: Deletions | None = None,
+    rereads: Rereads | None = None,
     scope: Scope = Scope.ALL,
     **options: Any,
 ) -> DashboardApi:
     """Return the API of a log. By default the log is empty."""
     settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    changes = Changes(labels, saved_filters, feedback_log, deletions)
+    changes = Changes(labels, saved_filters, feedback_log, deletions, rereads)
     return create_app(partial(Asker, reader or MemoryStore(), changes=changes, scope=scope), ApiOptions(**settings))
 
 
 def client_of(store: Any = None, **options: Any) -> Client:
     """Return a client of the API of a log.
 
-    Labels, saved filters, feedback and deletions work only if the store is a MemoryStore.
+    Labels, saved filters, feedback, deletions and rereads work only if the store is a MemoryStore.
     """
     store = store or MemoryStore()
     changes = store if isinstance(store, MemoryStore) else None
-    return Client(app_of(store, changes, changes, changes, changes, **options))
+    return Client(app_of(store, changes, changes, changes, changes, changes, **options))

@@ -24,11 +24,14 @@ async def request_reread(request: Request) -> Response:
     all counts and charts then have the new results, too. Bodies, headers, tags and feedback do not change. A request
     whose bodies are not stored any more does not change. Without a filter, all requests are read again.
 
-    The body is empty, but `Content-Type: application/json` is required, as for every `POST`.
+    The body must be empty, but `Content-Type: application/json` is required, as for every `POST`. Example:
+    `curl -X POST -H 'Content-Type: application/json' 'http://127.0.0.1:4101/api/rereads?namespace=ios'`
 
     `GET /api/count?exact=true` returns how many requests match. The reread is carried out in the background, and
     continues after a restart. See `GET /api/rereads/{id}`.
     """
+    if await request.body():
+        raise ApiError("bad_body", "The body must be empty. Write filters in the URL: /api/rereads?namespace=ios")
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     by = address_of(request)
     found = await async_asker_of(request).run(lambda asker: asker.reread(filter_, by))

@@ -24,17 +24,19 @@ def reread(configuration: Configuration, filters: Sequence[str], *, is_confirmed
         print(f"{matching}{hint(log, terms) if filters else ''}", file=sys.stderr)
         return 0
     if not is_confirmed:
-        _ask(count)
+        _ask(count, filters)
     _watch(log, log.request_reread(terms))
     return 0
 
 
-def _ask(count: int) -> None:
+def _ask(count: int, filters: Sequence[str]) -> None:
     """Ask for confirmation. Raises CommandFailed if the user does not confirm."""
-    question = f"Read {plural(count, 'request', 'requests')} again? Their bodies do not change. [y/N] "
+    which = f" with {' and '.join(filters)}" if filters else ""
+    question = f"Read {plural(count, 'request', 'requests')}{which} again? Their bodies do not change. [y/N] "
     try:
         answer = input(question)
     except EOFError:
+        print()
         raise CommandFailed("Nothing was read. To read without confirmation, use --yes.") from None
     except KeyboardInterrupt:
         answer = ""
