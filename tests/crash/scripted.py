@@ -30,8 +30,13 @@ _CLIENTS: Final = 3
 _PAUSE_SECONDS: Final = 0.1
 
 
-async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIPT) -> list[RunningCall]:
-    """Send all requests of a script, at most three at a time. Their tags start with ``prefix``."""
+async def send_script(
+    port: int, prefix: str, script: tuple[Choice, ...] = SCRIPT, *, until_refused: bool = False
+) -> list[RunningCall]:
+    """Send all requests of a script, at most three at a time. Their tags start with ``prefix``.
+
+    With ``until_refused``, end early if a connection is refused, because the server may have died.
+    """
     over: list[asyncio.Task[None]] = []
     left: Iterator[Choice] = iter(script)
 
@@ -47,8 +52,8 @@ async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIP
         # Only clients build requests, so no other process needs the patch.
         patch.setattr(plans, "UPLOAD_BYTES", LARGE_BYTES)
         try:
-            await wait_for(lambda: over, "asking everything", TIMEOUT_SECONDS)
-            await over[0]
+            await wait_for(lambda: over or (until_refused and load.refused_at), "asking everything", TIMEOUT_SECONDS)
+            await (over[0] if over else load.finish())
         finally:
             await load.abandon()
     return load.calls

@@ -114,10 +114,10 @@ def _run(provider: Provider, directory: Path, instant: Instant | None = None) ->
     server = TracedServer(directory, provider.url, [killing(instant)] if instant else [])
     calls: list[Call] = []
     if (port := server.port) is not None:
-        calls += uvloop.run(send_script(port, f"{directory.name}-before", SCRIPT))
+        calls += uvloop.run(send_script(port, f"{directory.name}-before", SCRIPT, until_refused=True))
         server.kill_recorder()
     if port is not None and server.process.poll() is None:
-        calls += uvloop.run(send_script(port, f"{directory.name}-between", SCRIPT))
+        calls += uvloop.run(send_script(port, f"{directory.name}-between", SCRIPT, until_refused=True))
     died = server.stop(TIMEOUT_SECONDS) == -signal.SIGKILL
     journal = directory / "data" / "journal"
     if died:

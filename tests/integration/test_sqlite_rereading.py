@@ -18,7 +18,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
-from relaybook.log.store.sqlite.rereading.reread_pass import RereadPass
+from relaybook.log.store.sqlite.rereading.rereader import Rereader
 from relaybook.log.store.sqlite.rereading.rereads import SqliteRereads
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
@@ -92,7 +92,7 @@ def test_no_table_has_anything_of_the_old_results(tmp_path: Path) -> None:
 def test_texts_are_replaced_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blank, _ = blank_and_read(1)
     writer = log_of(tmp_path, blank)
-    monkeypatch.setattr(RereadPass, "_replace_texts", crashing)
+    monkeypatch.setattr(Rereader, "_replace_texts", crashing)
     with pytest.raises(Crash):
         reread(tmp_path, writer)
     monkeypatch.undo()

@@ -1,6 +1,6 @@
 """The state that the connections and exchanges of one worker share: settings, routes, parsers, the gate and counts.
 
-This module does not use the classes of connections and exchanges, which use the context.
+Client connections, upstream connections and exchanges use the context. The context does not know their classes.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from relaybook.relay.connection import Connection
 from relaybook.relay.cors import Cors
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
-from relaybook.relay.peers import Dial, Running
+from relaybook.relay.peers import Dial, RunningExchange
 from relaybook.relay.pool import Pool, UpstreamUrl
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
@@ -68,7 +68,7 @@ class RelayContext:
         self.now = loop.time()
         self.connections: set[Connection] = set()
         #: The running exchanges by id.
-        self.exchanges: dict[bytes, Running] = {}
+        self.exchanges: dict[bytes, RunningExchange] = {}
         #: Whether new requests are refused.
         self.draining = False
         #: Whether each connection closes after its current or next response.

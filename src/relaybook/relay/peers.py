@@ -63,7 +63,7 @@ class Upstream(Protocol):
         """Close the connection now. The exchange gets no further calls from the connection."""
 
 
-class Running(Protocol):
+class RunningExchange(Protocol):
     """A running exchange, as the context of its worker uses it."""
 
     id: bytes

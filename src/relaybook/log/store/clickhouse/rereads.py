@@ -30,7 +30,7 @@ from relaybook.log.store.port import ReadAgain
 from relaybook.settings.store_url import DatabaseAddress
 
 _LOOK_EVERY_NS: Final = 500_000_000
-#: Interval at which ``RereadPass`` looks whether a mutation has ended.
+#: Interval at which ``Rereader`` looks whether a mutation has ended.
 _CONTINUE_EVERY_NS: Final = 100_000_000
 #: Time limit of one search for substrings.
 _SEARCH_NS: Final = 100_000_000
@@ -119,7 +119,7 @@ class _Slice:
         return self.read >= _SLICE_REQUESTS or self.bytes >= _SLICE_BYTES
 
 
-class RereadPass:
+class Rereader:
     """Carries out rereads for the writer, oldest first."""
 
     def __init__(self, database: Database, state: State) -> None:

@@ -26,7 +26,7 @@ from relaybook.log.store.clickhouse.deletions import DeletionPass, pending_mutat
 from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
 from relaybook.log.store.clickhouse.recorders import Membership, Numbering
-from relaybook.log.store.clickhouse.rereads import RereadPass
+from relaybook.log.store.clickhouse.rereads import Rereader
 from relaybook.log.store.clickhouse.retention import RetentionPass
 from relaybook.log.store.clickhouse.rows import decode_position, row_of
 from relaybook.log.store.clickhouse.schema import MAX_SENT_US, REQUEST_COLUMNS, create_tables
@@ -74,7 +74,7 @@ class ClickHouseWriter:
         self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
-        self._rereads = RereadPass(self._database, self._state)
+        self._rereads = Rereader(self._database, self._state)
         #: The latest time at which an insert that got no response can have been sent, by the server's clock. `None` if
         #: there is no such insert.
         self._unanswered_us: int | None = None

@@ -31,7 +31,7 @@ from relaybook.log.store.sqlite.removal.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.removal.rebasing import Rebaser
 from relaybook.log.store.sqlite.removal.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.removal.retention_pass import RetentionPass
-from relaybook.log.store.sqlite.rereading.reread_pass import RereadPass
+from relaybook.log.store.sqlite.rereading.rereader import Rereader
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.verify import verify_newest
@@ -97,7 +97,7 @@ class SqliteWriter:
             self._deletions = DeletionPass(
                 self._connection, self._entries.rollups, self._entries.bases, directory, self._busy_s
             )
-            self._rereads = RereadPass(self._connection, self._entries.rollups, directory)
+            self._rereads = Rereader(self._connection, self._entries.rollups, directory)
             rebaser = Rebaser(self._connection, self._packs, self._entries.bases, directory, self._transaction)
             self._reclaimer = Reclaimer(self._connection, self._packs, rebaser, directory)
         except BaseException:

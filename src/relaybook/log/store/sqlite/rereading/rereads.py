@@ -1,4 +1,4 @@
-"""Request and list rereads, which ``reread_pass.py`` carries out."""
+"""Request and list rereads, which ``rereader.py`` carries out."""
 
 from pathlib import Path
 from typing import Any, Final

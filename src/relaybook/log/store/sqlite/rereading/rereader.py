@@ -29,7 +29,7 @@ _SLICE: Final = 64
 _LOOK_EVERY_NS: Final = 200_000_000
 
 
-class RereadPass:
+class Rereader:
     """Carries out rereads, oldest first."""
 
     def __init__(self, connection: apsw.Connection, rollups: RollupTables, directory: Path) -> None:
