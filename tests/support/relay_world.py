@@ -152,7 +152,7 @@ class RelayWorld(RelayContext):
         self.loop = Loop()
         self.fake_journal = _Journal()
         super().__init__(
-            Settings(**settings),
+            Settings(**{"upstream": "http://there:8000/v1", **settings}),  # without TLS, whose certificates load slowly
             cast(Any, self.fake_journal),
             b"secret",
             cast(asyncio.AbstractEventLoop, self.loop),
