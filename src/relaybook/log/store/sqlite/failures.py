@@ -14,6 +14,7 @@ from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamag
 from relaybook.system import disk
 
 _PERMISSIONS_HINT: Final = "check that the directory exists and that Relaybook's user can write to it"
+_MEMORY_HINT: Final = "out of memory: end other programs, or add memory"
 _SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is enough space"
 _DISK_HINT: Final = "check the system log for disk errors"
 
@@ -26,7 +27,7 @@ _ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
     (apsw.CantOpenError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
     (apsw.PermissionsError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
     (apsw.IOError, f"I/O error: {_DISK_HINT}"),
-    (apsw.NoMemError, "out of memory: end other programs, or add memory"),
+    (apsw.NoMemError, _MEMORY_HINT),
 )
 _HINTS_BY_ERRNO: Final = {
     errno.ENOSPC: _SPACE_HINT,
@@ -75,6 +76,10 @@ def translated(path: Path) -> Iterator[None]:
         if hint is None:
             raise
         raise StoreUnavailable(f"{path}: {hint} ({error}).") from error
+    except zstandard.ZstdError as error:
+        if not _is_out_of_memory(error):
+            raise
+        raise StoreUnavailable(f"{path}: {_MEMORY_HINT} ({error}).") from error
     except OSError as error:
         hint = _HINTS_BY_ERRNO.get(error.errno or 0, _DISK_HINT)
         kind = StoreFull if hint is _SPACE_HINT else StoreUnavailable
@@ -87,4 +92,11 @@ def rejecting() -> Iterator[None]:
     try:
         yield
     except _DATA_ERRORS as error:
+        if _is_out_of_memory(error):
+            raise  # ``translated`` handles this error
         raise BatchRejected(f"A value cannot be stored: {error}.") from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Return whether compression failed for lack of memory. zstandard has no class for this error."""
+    return isinstance(error, zstandard.ZstdError) and "memory" in str(error)
