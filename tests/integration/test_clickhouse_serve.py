@@ -21,7 +21,7 @@ from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.store import ClickHouseStore
-from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew
+from relaybook.log.store.errors import StoreMisconfigured, UnsupportedSchema
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.settings.store_url import DatabaseAddress
 
@@ -238,8 +238,8 @@ def test_a_wrong_clock_is_refused(tmp_path: Path, log: DatabaseAddress, monkeypa
 
 def test_tables_of_a_later_version_are_refused(tmp_path: Path, log: DatabaseAddress) -> None:
     checked(log, tmp_path)
-    State(Database(log)).write({("meta", "version"): b"2"})
-    with pytest.raises(StoreTooNew, match="schema version is 2, but this version supports 1"):
+    State(Database(log)).write({("meta", "version"): b"99"})
+    with pytest.raises(UnsupportedSchema, match="schema version is 99, but this version supports 2"):
         checked(log, tmp_path)
 
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.log.ask.errors import AskError
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, UnsupportedSchema
 
 _log = logging.getLogger("relaybook.api")
 
@@ -121,7 +121,7 @@ def _methods_of_path(request: Request) -> set[str]:
 
 
 #: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` treats all other exceptions as bugs.
-EXPECTED: Final = (ApiError, AskError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
+EXPECTED: Final = (ApiError, AskError, BadFilter, DeadlinePassed, StoreUnavailable, UnsupportedSchema, HTTPException)
 
 
 def _as_api_error(error: Exception, request: Request) -> ApiError:
@@ -139,7 +139,7 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
                 "deadline",
                 "The query exceeded its deadline. Use a shorter time range (from=, to=) or a narrower filter.",
             )
-        case StoreUnavailable() | StoreTooNew():
+        case StoreUnavailable() | UnsupportedSchema():
             return ApiError(
                 "store_unavailable",
                 f"The log could not be read: {str(error).rstrip('.')}. Requests are still being logged.",

@@ -11,7 +11,7 @@ from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.store_url import parse_store_url
@@ -42,7 +42,7 @@ def backup(configuration: Configuration, target: Path) -> int:
         with progress_bar(is_bytes=True) as on_progress:
             done = files.back_up(copy.store, on_progress)
         _copy_secret(source, copy)
-    except (StoreUnavailable, StoreTooNew) as error:
+    except (StoreUnavailable, UnsupportedSchema) as error:
         raise CommandFailed(str(error)) from None
     except OSError as error:
         raise CommandFailed(f"{error.filename or target} cannot be used: {error.strerror}.") from None

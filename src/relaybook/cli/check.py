@@ -142,7 +142,7 @@ def _journal(configuration: Configuration) -> str:
 def _lag_seconds(configuration: Configuration) -> float:
     """Return the age of the oldest data that a running server has not recorded yet. 0 if the age is unknown."""
     from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+    from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
     from relaybook.server.probe import DataProbe
 
     data = DataDirectory(configuration.data)
@@ -154,7 +154,7 @@ def _lag_seconds(configuration: Configuration) -> float:
             return DataProbe(data, configuration.settings, reader).read().journal_lag_seconds or 0.0
         finally:
             reader.close()
-    except (StoreTooNew, StoreUnavailable):
+    except (UnsupportedSchema, StoreUnavailable):
         return 0.0  # the check of the store says why the log cannot be read
 
 
@@ -192,14 +192,14 @@ def _store(configuration: Configuration) -> str:
 def _bodies(configuration: Configuration) -> str:
     from relaybook.cli.store_log import StoreLog
     from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+    from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 
     if not StoreLog.exists(configuration.data, configuration.settings):
         return "no log yet"
     try:
         with progress_bar() as on_progress:
             found = open_store(configuration.data / "store", configuration.settings).verify(on_progress)
-    except (StoreTooNew, StoreUnavailable) as error:
+    except (UnsupportedSchema, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
     if found.problems:
         shown = "; ".join(found.problems[:3])

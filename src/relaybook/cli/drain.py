@@ -6,12 +6,12 @@ from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.output import plural
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable, UnsupportedSchema
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.recording import record
-from relaybook.server.start_checks import LaterVersion, check_log
+from relaybook.server.start_checks import UnsupportedData, check_log
 from relaybook.settings import BadSetting
 from relaybook.settings.configuration import Configuration
 from relaybook.system import disk
@@ -35,7 +35,7 @@ def drain(configuration: Configuration) -> int:
             _record(configuration, data)
     except KeyboardInterrupt:
         raise CommandFailed("Interrupted. To continue, run relaybook drain again.") from None
-    except (DataInUse, LaterVersion, StoreUnavailable) as error:
+    except (DataInUse, UnsupportedData, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
     finally:
         data.close()
@@ -60,7 +60,7 @@ def forget(configuration: Configuration, server: str) -> int:
         open_store(data.store, configuration.settings).forget_server(server)
     except StoreMisconfigured as error:
         raise BadSetting("store", str(error)) from None
-    except (StoreTooNew, StoreUnavailable) as error:
+    except (UnsupportedSchema, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
     print(f"Deletions no longer wait for the journal of {server}. Requests that were only in this journal are lost.")
     return 0

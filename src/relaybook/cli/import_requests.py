@@ -28,7 +28,7 @@ from relaybook.log.export.restore import BadLine, read_line
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Entry, body_size
-from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.port import Store
 from relaybook.recorder.passes.imports import Outcome
 from relaybook.server.data_directory import DataDirectory
@@ -77,7 +77,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
             return max([_import_one(importer, labels, file, data.path) for file in files])
         finally:
             target.close()
-    except StoreTooNew as error:
+    except UnsupportedSchema as error:
         raise CommandFailed(str(error)) from None
     except StoreUnavailable as error:
         raise CommandFailed(f"{error} {REPEAT}") from None

@@ -48,7 +48,7 @@ class ImportTarget(Protocol):
 def open_target(data: DataDirectory, settings: Settings) -> ImportTarget:
     """Open the log in a data directory, or the queue of the server that uses the directory.
 
-    Raises CommandFailed and StoreTooNew.
+    Raises CommandFailed and UnsupportedSchema.
     """
     try:
         data.open()

@@ -22,7 +22,7 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Side
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body, Entry
-from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreTooNew, StoreUnavailable, until_writable
+from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreUnavailable, UnsupportedSchema, until_writable
 from relaybook.log.store.files import LOCK, RECORDER
 from relaybook.log.store.port import Batch, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
@@ -77,7 +77,7 @@ def move_log(configuration: Configuration) -> int:
         for path in _sqlite_files(data.store):
             path.rename(old / path.name)
         shutil.rmtree(new, ignore_errors=True)
-    except (StoreUnavailable, StoreTooNew) as error:
+    except (StoreUnavailable, UnsupportedSchema) as error:
         raise CommandFailed(str(error)) from None
     finally:
         data.close()
@@ -103,7 +103,7 @@ def _copy_or_advise(source: Store, target: Store, name: str) -> None:
 def copy_log(source: Store, target: Store, name: str) -> None:
     """Copy a log from ``source`` to ``target``, and print what was copied. The output calls the target ``name``.
 
-    Raises CommandFailed, StoreUnavailable, StoreTooNew and BatchRejected.
+    Raises CommandFailed, StoreUnavailable, UnsupportedSchema and BatchRejected.
     """
     with closing(source.open_reader()) as reader, closing(target.open_reader()) as known:
         if any(deletion.state != "done" for deletion in reader.deletions(_DELETIONS)):

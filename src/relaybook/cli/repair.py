@@ -16,7 +16,7 @@ from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.output import plural
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Entry
-from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable, until_writable
+from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreUnavailable, UnsupportedSchema, until_writable
 from relaybook.log.store.file_store import FileStore, SetAside
 from relaybook.log.store.port import Batch, Store, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
@@ -86,7 +86,7 @@ def _set_aside_if_damaged(store: Store, files: FileStore) -> None:
         damage = files.damage()
     except StoreDamaged as error:
         damage = str(error.__cause__ or error)
-    except (StoreUnavailable, StoreTooNew) as error:
+    except (StoreUnavailable, UnsupportedSchema) as error:
         raise CommandFailed(str(error)) from None
     if damage is not None:
         print(f"? salvage: the store is damaged: {damage}")
@@ -155,7 +155,7 @@ def _requeue(path: Path, settings: Settings | None) -> int:
 def _writer(data: DataDirectory, settings: Settings | None) -> Writer:
     try:
         return open_store(data.store, settings).open_writer(lock_wait_s=0)
-    except (StoreUnavailable, StoreTooNew) as error:
+    except (StoreUnavailable, UnsupportedSchema) as error:
         raise CommandFailed(str(error)) from None
 
 

@@ -20,7 +20,7 @@ from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.port import Store
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
@@ -76,7 +76,7 @@ class StoreLog:
                 f"The log in {data} could not be read: {error.strerror}. Run this command as the server's user, or "
                 "omit --data to read from the server."
             ) from None
-        except (StoreTooNew, StoreUnavailable) as error:
+        except (UnsupportedSchema, StoreUnavailable) as error:
             raise CommandFailed(str(error)) from None
 
     def count(self) -> int:
@@ -195,7 +195,7 @@ class StoreLog:
         """Return the answer. Raises CommandFailed if the store cannot be read."""
         try:
             return question(self._asker())
-        except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
+        except (UnsupportedSchema, StoreUnavailable, DeadlinePassed) as error:
             raise CommandFailed(f"The log could not be read: {error}") from None
 
     def _marked(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ SENTENCES: Final = {
     "import_delayed": "requests could not be imported, so the import will be continued later: {reason}",
     "import_failed": "some requests could not be imported. Please report this error:",
     "journal_failed": "running requests cannot be logged completely: {reason}",
-    "later_version": "{reason}",
+    "unsupported_data": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",
     "not_recorded": "some requests are only in {data}, because {store} could not be written in time or rejected the "

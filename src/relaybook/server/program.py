@@ -27,7 +27,7 @@ from relaybook.server.reload import (
     rehearse,
     taken_over,
 )
-from relaybook.server.start_checks import LaterVersion, check_data, check_settings
+from relaybook.server.start_checks import UnsupportedData, check_data, check_settings
 from relaybook.server.start_message import (
     has_openai_sdk,
     print_dashboard_start,
@@ -122,7 +122,7 @@ def _run(
     data = DataDirectory(settings.data)
     try:
         listeners = _open(settings, data, handed, relays=relays, is_demo=simulator is not None)
-    except (BadSetting, DataInUse, LaterVersion) as error:
+    except (BadSetting, DataInUse, UnsupportedData) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return BAD_SETTINGS
     if handed and handed.is_rehearsal:
@@ -170,7 +170,7 @@ def _open(
     """Check the settings and the data, lock the data directory, and return the listening sockets by setting.
 
     A program that takes over after a reload makes no checks, because the rehearsal of the reload has made them (see
-    ``reload``). Raises BadSetting, DataInUse and LaterVersion.
+    ``reload``). Raises BadSetting, DataInUse and UnsupportedData.
     """
     is_checked = handed is not None and not handed.is_rehearsal
     if not is_checked:

@@ -20,7 +20,7 @@ from relaybook.journal.segment import JournalTooNew
 from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import BodyRef
-from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
+from relaybook.log.store.errors import BodyDamaged, StoreDamaged, SyncFailed, UnsupportedSchema
 from relaybook.log.store.port import Batch, Store, Writer
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
@@ -102,8 +102,8 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
             writer.close()  # another recorder can open the store only after this call
     except RetryAborted:
         pass  # the recorder had to stop while the store was unavailable
-    except (StoreTooNew, JournalTooNew) as error:
-        log.critical("later_version", extra={"reason": str(error)})
+    except (UnsupportedSchema, JournalTooNew) as error:
+        log.critical("unsupported_data", extra={"reason": str(error)})
         return 2
     except StoreDamaged as error:
         moved_to = store.files.set_aside() if store.files is not None else None
@@ -124,7 +124,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
 def _open(settings: Settings, store: Store, retry: Retry) -> Writer:
     """Open the store for writing, and record the gaps of stores that were set aside.
 
-    Retry while the store is unavailable. Raises RetryAborted, StoreDamaged and StoreTooNew.
+    Retry while the store is unavailable. Raises RetryAborted, StoreDamaged and UnsupportedSchema.
     """
     durability = settings.durability
     writer = retry.until_done(lambda: store.open_writer(durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))

@@ -8,8 +8,8 @@ from relaybook.settings.addresses import check_upstream
 from relaybook.settings.definitions import Settings
 
 
-class LaterVersion(Exception):
-    """A later version of Relaybook than this one wrote the data. The message names the version and says what to do."""
+class UnsupportedData(Exception):
+    """A version of Relaybook with another format wrote the data. The message names it and says what to do."""
 
 
 def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
@@ -24,7 +24,7 @@ def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
 
 
 def check_data(settings: Settings, data: DataDirectory, *, relays: bool) -> None:
-    """Raise BadSetting or LaterVersion if the server cannot work with the log and the journal."""
+    """Raise BadSetting or UnsupportedData if the server cannot work with the log and the journal."""
     check_log(settings, data)
     if not relays:
         _check_no_journal(data)
@@ -48,7 +48,7 @@ def _check_ca_file(settings: Settings) -> None:
 
 
 def check_log(settings: Settings, data: DataDirectory) -> None:
-    """Raise LaterVersion if a later version than this one wrote the journal or the store.
+    """Raise UnsupportedData if a version with another format wrote the journal or the store.
 
     Raises BadSetting if the store cannot be used with these settings. If the store is unavailable or damaged, the check
     raises nothing. Call this function before anything is written to the journal or the store.
@@ -59,7 +59,7 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
     from relaybook.journal.reader import list_runs
     from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
     from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
+    from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable, UnsupportedSchema
 
     try:
         for run in list_runs(data.journal):
@@ -67,8 +67,8 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
                 with suppress(JournalDamaged, OSError):  # the recorder reports damage and errors
                     OldSegment(run, sequence).close()
         open_store(data.store, settings).check()
-    except (JournalTooNew, StoreTooNew) as error:
-        raise LaterVersion(str(error)) from error
+    except (JournalTooNew, UnsupportedSchema) as error:
+        raise UnsupportedData(str(error)) from error
     except StoreMisconfigured as error:
         raise BadSetting("store", str(error)) from error
     except StoreUnavailable:

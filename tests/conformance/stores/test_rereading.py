@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import msgspec
+import pytest
 from tests.conformance.stores.conftest import Store
 from tests.conformance.stores.reading import EVERYTHING, FAR, a_request, derived, page
 from tests.golden.exchanges import exchanges
@@ -18,6 +19,7 @@ from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.record import AdviceCode, Feedback, NoteCode
 from relaybook.log.rereads import Reread
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store.clickhouse import rereads
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Reader
 from relaybook.recorder.entry_builder import EntryBuilder
@@ -244,3 +246,30 @@ def test_a_request_that_cannot_be_parsed_stays_and_the_others_are_read(store: St
     found = models(store)
     assert found[stubborn] is None
     assert sum(model is not None for model in found.values()) > 200
+
+
+def test_a_request_that_memory_is_too_short_for_is_read_again_later(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, read = committed(store)
+    asked = store.rereads.request_reread(EVERYTHING, len(read), "127.0.0.1")
+
+    def no_memory(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EntryBuilder, "bodies", no_memory)
+        with pytest.raises(MemoryError):
+            finish(store, asked.id)
+    assert finish(store, asked.id).read == len(read)
+    assert sum(model is not None for model in models(store).values()) > 200
+
+
+def test_a_reread_that_ends_in_several_slices_reads_each_request_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rereads, "_SLICE_REQUESTS", 100)  # only ClickHouse has slices
+    _, read = committed(store)
+    assert reread(store).read == len(read)
+    expected = {entry.record.id: entry.record.model for entry in read if is_readable(entry)}
+    assert {id_: model for id_, model in models(store).items() if id_ in expected} == expected

@@ -227,6 +227,7 @@ class MemoryStore:
         unfinished = [reread for reread in self._rereads if reread.state != "done"]
         for reread in unfinished:
             matching = {record.id for record in self._matching(reread.filter_)}
+            reread.read = reread.changed = 0  # an earlier attempt may have failed
             for entry in [entry for entry in self._entries if entry.record.id in matching]:
                 if seq_of(entry.record) <= self._reread_to[reread.id]:
                     reread.read += 1

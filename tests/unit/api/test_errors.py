@@ -13,7 +13,7 @@ from tests.support.asgi import Client, scope_of
 
 from relaybook.api.errors import CODES, ApiError, ErrorMiddleware, error_response, handle_error
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, UnsupportedSchema
 
 REQUEST = Request(scope_of("POST", "/healthz", []) | {"app": app_of()})
 
@@ -31,7 +31,7 @@ def handled(error: Exception) -> tuple[int, dict[str, Any]]:
         (BadFilter("q", "why"), 400, "bad_parameter", "q"),
         (DeadlinePassed(), 503, "deadline", None),
         (StoreUnavailable("disk I/O error"), 503, "store_unavailable", None),
-        (StoreTooNew("made by 9.0"), 503, "store_unavailable", None),
+        (UnsupportedSchema("made by 9.0", 9, 2, "wait"), 503, "store_unavailable", None),
         (HTTPException(404), 404, "not_found", None),
         (HTTPException(405), 405, "method_not_allowed", None),
     ],

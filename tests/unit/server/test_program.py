@@ -12,7 +12,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
-from relaybook.server.start_checks import LaterVersion, check_log
+from relaybook.server.start_checks import UnsupportedData, check_log
 from relaybook.settings import BAD_SETTINGS
 from relaybook.settings.definitions import Settings
 
@@ -27,7 +27,7 @@ def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path
     connection = apsw.Connection(str(data.store / DATABASE))
     connection.pragma("user_version", 99)
     connection.close()
-    with pytest.raises(LaterVersion):
+    with pytest.raises(UnsupportedData):
         check_log(Settings(data=tmp_path), data)
 
 

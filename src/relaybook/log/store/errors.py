@@ -78,11 +78,16 @@ class BatchRejected(Exception):
     """
 
 
-class StoreTooNew(Exception):
-    """The store was written by a later version of Relaybook.
+class UnsupportedSchema(Exception):
+    """The store was written by a version of Relaybook with another schema. The message says what to do."""
 
-    The message names the version and says what to do.
-    """
+    def __init__(self, name: str, found: int, supported: int, instead: str) -> None:
+        """``found`` is the schema's version, and ``instead`` completes "Start that version, or …"."""
+        when = "a later" if found > supported else "an earlier"
+        super().__init__(
+            f"{name} was written by {when} version of Relaybook. Its schema version is {found}, but this version "
+            f"supports {supported}. Start that version, or {instead}."
+        )
 
 
 class DeadlinePassed(Exception):

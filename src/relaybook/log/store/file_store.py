@@ -60,7 +60,7 @@ class FileStore(Protocol):
         """Copy the store to a directory while the store may be in use.
 
         A later backup to the same directory copies only new bodies. ``on_progress`` is called with the number of body
-        bytes copied so far and the total. Raises StoreUnavailable and StoreTooNew.
+        bytes copied so far and the total. Raises StoreUnavailable and UnsupportedSchema.
         """
 
     def damage(self) -> str | None:

@@ -4,8 +4,8 @@ The recorder writes to a store, and the API and the command line query the store
 ``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens both. The
 interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
 ``FeedbackLog`` in ``log/feedback.py``, ``Deletions`` in ``log/deletions.py`` and ``Rereads`` in ``log/rereads.py``.
-Exceptions are in ``errors.py``.
-Implementations differ only in where they keep data. One conformance suite tests that all of them behave the same.
+Exceptions are in ``errors.py``. Implementations differ only in where they keep data. One conformance suite tests that
+all of them behave the same.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -253,9 +253,10 @@ class Writer(Protocol):
         """Carry out rereads until ``until_ns`` (monotonic clock). Return False if there was nothing to do.
 
         Each request keeps its ``seq``, bodies, detail and feedback. All other data of the request is replaced in one
-        transaction: the record, the message chain, the text, and the request's share of all counters and aggregates.
-        Requests for which ``read_again`` returns `None`, and requests without content, do not change. Each request is
-        replaced once. A reread continues after a crash. Raises StoreUnavailable.
+        transaction: the record, the message chain, and the request's share of all counters and aggregates. A store may
+        replace the text later, but before a deletion by text, and also after a crash. Requests for which ``read_again``
+        returns `None`, and requests without content, do not change. Each request is replaced once. A reread continues
+        after a crash. Raises StoreUnavailable.
         """
 
     def run_maintenance(self, until_ns: int) -> bool:
@@ -469,7 +470,7 @@ class Store(Protocol):
     def check(self) -> None:
         """Check the settings, before a server starts.
 
-        Raises StoreTooNew or StoreMisconfigured if the server cannot use the store with these settings. Raises
+        Raises UnsupportedSchema or StoreMisconfigured if the server cannot use the store with these settings. Raises
         StoreUnavailable if the store cannot be checked now.
         """
 
@@ -480,7 +481,7 @@ class Store(Protocol):
         """Create or open the store for the single writer.
 
         Raises StoreUnavailable if another writer does not release the store within ``lock_wait_s``, StoreDamaged if the
-        files are not a store, and StoreTooNew if a later version wrote the store.
+        files are not a store, and UnsupportedSchema if a version with another schema wrote the store.
         """
 
     def open_reader(self) -> Reader:

@@ -43,6 +43,8 @@ class RereadPass:
         try:
             exchange = exchange_of(entry)
             read = None if exchange is None else self._read(exchange)
+        except MemoryError:
+            raise  # the recorder tries again
         except Exception:  # a bug in Relaybook must not stop the reread of all other requests
             log.exception("reread_failed", extra={"id": entry.record.id})
             return None

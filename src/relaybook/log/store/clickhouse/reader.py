@@ -85,7 +85,7 @@ class ClickHouseReader:
 
     @property
     def _database(self) -> Database:
-        """The database. Missing tables are created first. Raises StoreTooNew and StoreUnavailable."""
+        """The database. Missing tables are created first. Raises UnsupportedSchema and StoreUnavailable."""
         if not self._is_created:
             create_tables(self._unchecked, self._state)
             self._is_created = True

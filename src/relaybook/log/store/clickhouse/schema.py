@@ -7,9 +7,9 @@ from relaybook.log.aggregate.aggregates import MAX_DURATION_MS, MAX_TOKENS
 from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
-from relaybook.log.store.errors import StoreTooNew
+from relaybook.log.store.errors import UnsupportedSchema
 
-VERSION: Final = 1
+VERSION: Final = 2
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text fields with few different values.
@@ -209,16 +209,14 @@ TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "d
 def create_tables(database: Database, state: State) -> None:
     """Create the tables that are missing.
 
-    Raises StoreTooNew if a later version of Relaybook created the existing tables. Raises StoreUnavailable.
+    Raises UnsupportedSchema if a version of Relaybook with another schema created the existing tables.
+    Raises StoreUnavailable.
     """
     found = state.get("meta", "version") if state.exists() else None
     version = int(found) if found else 0
-    if version > VERSION:
-        raise StoreTooNew(
-            f"{database.address} was written by a later version of Relaybook. Its schema version is {version}, but "
-            f"this version supports {VERSION}. Start the later version, or choose another database with --store."
-        )
-    if version < VERSION:
+    if version not in (0, VERSION):
+        raise UnsupportedSchema(str(database.address), version, VERSION, "choose another database with --store")
+    if not version:
         state.create()
         for statement in TABLES:
             database.execute(statement)

@@ -64,7 +64,7 @@ class ClickHouseWriter:
         """Create or open the log. ``name`` identifies this recorder. Only one writer can use a name at a time.
 
         ``server`` is the name of this server that users see. ``lock`` is a file descriptor, which ``close`` closes.
-        Raises StoreTooNew and StoreUnavailable.
+        Raises UnsupportedSchema and StoreUnavailable.
         """
         self._lock = lock
         self._database = Database(address)

@@ -1,7 +1,7 @@
 """Define the tables.
 
 The columns of ``requests`` are derived from ``Record``. ``PRAGMA user_version`` is the version of the schema. A
-database with a higher version is rejected (``StoreTooNew``).
+database with another version is rejected (``UnsupportedSchema``).
 """
 
 from types import NoneType
@@ -12,9 +12,9 @@ import apsw
 from relaybook.apis import MOST_COMMON
 from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
-from relaybook.log.store.errors import StoreDamaged, StoreTooNew
+from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
 
-VERSION: Final = 1
+VERSION: Final = 2
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
 #: number of failures, the maximum of every sort field, and the earliest start time of a record with content. A million
 #: records need 1,000 small rows.
@@ -191,8 +191,8 @@ CREATE TABLE removed_texts (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) ST
 def create_tables(connection: apsw.Connection, name: str) -> None:
     """Create the tables if the database is empty. ``name`` is for messages.
 
-    Concurrent readers see either an empty database or all tables. Raises StoreTooNew if a later version of Relaybook
-    created the database, and StoreDamaged if another program created it.
+    Concurrent readers see either an empty database or all tables. Raises UnsupportedSchema if a version of Relaybook
+    with another schema created the database, and StoreDamaged if another program created it.
     """
     if is_created(connection, name):
         return
@@ -236,12 +236,9 @@ def become_a_log(connection: apsw.Connection) -> None:
 def is_created(connection: apsw.Connection, name: str) -> bool:
     """Return whether the database has the tables.
 
-    Raises StoreTooNew if a later version of Relaybook created the database.
+    Raises UnsupportedSchema if a version of Relaybook with another schema created the database.
     """
     version: int = connection.pragma("user_version")
-    if version > VERSION:
-        raise StoreTooNew(
-            f"{name} was written by a later version of Relaybook. Its schema version is {version}, but this version "
-            f"supports {VERSION}. Start the later version, or choose another directory with --data."
-        )
+    if version not in (0, VERSION):
+        raise UnsupportedSchema(name, version, VERSION, "choose another directory with --data")
     return version > 0

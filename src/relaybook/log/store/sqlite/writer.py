@@ -57,8 +57,9 @@ class SqliteWriter:
         """Create or open the store and recover from a crash.
 
         Raises StoreUnavailable if another writer locks the directory for longer than ``lock_wait_s``, or if the
-        directory is not usable. Raises StoreDamaged if the files are not a store, and StoreTooNew if a later version
-        wrote the store. ``busy_s`` is how long a commit waits while other programs lock the database.
+        directory is not usable. Raises StoreDamaged if the files are not a store, and UnsupportedSchema if a version
+        with another schema wrote the store. ``busy_s`` is how long a commit waits while other programs lock the
+        database.
         """
         self._path = directory / DATABASE
         self._durability = durability

@@ -21,8 +21,8 @@ from relaybook.log.store.errors import (
     BodyDamaged,
     StoreDamaged,
     StoreFull,
-    StoreTooNew,
     StoreUnavailable,
+    UnsupportedSchema,
 )
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.failures import translated
@@ -90,11 +90,11 @@ def test_reader_and_writer_reject_a_store_of_a_later_version(tmp_path: Path) -> 
     connection.close()
     for read_body in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
-            StoreTooNew,
-            match=r"schema version is 99, but this version supports 1\. Start the later version",
+            UnsupportedSchema,
+            match=r"schema version is 99, but this version supports 2\. Start that version",
         ):
             read_body()
-    with pytest.raises(StoreTooNew):
+    with pytest.raises(UnsupportedSchema):
         SqliteWriter(tmp_path, lock_wait_s=0)
 
 

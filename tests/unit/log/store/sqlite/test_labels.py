@@ -9,7 +9,7 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Gap
-from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.connection import open_for_change
 from relaybook.log.store.sqlite.labels import SqliteLabels
@@ -82,7 +82,7 @@ def test_a_log_of_a_later_version_is_not_changed(writer: SqliteWriter, tmp_path:
     connection = apsw.Connection(str(tmp_path / DATABASE))
     connection.pragma("user_version", 99)
     connection.close()
-    with pytest.raises(StoreTooNew):
+    with pytest.raises(UnsupportedSchema):
         SqliteLabels(tmp_path).change(PIN)
 
 

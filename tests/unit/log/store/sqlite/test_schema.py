@@ -7,7 +7,7 @@ import pytest
 from tests.support.records import a_record
 
 from relaybook.log.record import FIELDS
-from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.sqlite.index.counters import ADD_NAMESPACES, namespace_counters
 from relaybook.log.store.sqlite.schema import COLUMNS, VERSION, create_tables, is_created
 
@@ -93,12 +93,12 @@ def totals(connection: apsw.Connection) -> dict[str, int]:
     return dict(connection.execute("SELECT name, value FROM totals"))
 
 
-def test_a_later_version_is_rejected_with_both_versions_and_instructions() -> None:
+@pytest.mark.parametrize(("version", "when"), [(VERSION + 1, "a later"), (VERSION - 1, "an earlier")])
+def test_another_version_is_rejected_with_both_versions_and_instructions(version: int, when: str) -> None:
     connection = database()
-    connection.pragma("user_version", 7)
-    with pytest.raises(
-        StoreTooNew, match=r"schema version is 7, but this version supports \d+\. Start the later version"
-    ):
+    connection.pragma("user_version", version)
+    said = rf"by {when} version of Relaybook\. .* {version}, but this version supports {VERSION}\. Start that version"
+    with pytest.raises(UnsupportedSchema, match=said):
         create_tables(connection, "it")
 
 
