@@ -35,8 +35,8 @@ demo: .venv/.run $(PAGE) ## Run with a simulated upstream, without API key and n
 	@$(BIN)/relaybook demo $(ARGS)
 
 .PHONY: run
-run: .venv/.run $(PAGE) ## Forward to a real upstream: make run UPSTREAM=https://api.openai.com/v1
-	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
+run: .venv/.run $(PAGE) ## Forward to real upstreams: make run UPSTREAM=https://api.openai.com/v1 ROUTES=anthropic,gemini
+	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(ROUTES),--routes '$(ROUTES)') $(ARGS)
 
 .PHONY: test
 # With STORE=clickhouse, only the tests that need ClickHouse. With STORE=clickhouse://user@host:port/name, these tests on

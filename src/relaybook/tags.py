@@ -208,19 +208,26 @@ class NamespacePatterns(Generic[T]):
 class TagReader:
     """Parses tags with the header prefixes, the default namespace and the log mode from the settings.
 
-    ``log_by_pattern`` maps patterns of namespaces to log modes.
+    ``log_by_pattern`` maps patterns of namespaces to log modes. ``properties`` are those that a request has if it sends
+    no other value.
     """
 
     def __init__(
-        self, prefixes: Sequence[str], namespace: str, log: LogMode, log_by_pattern: Mapping[str, LogMode] | None = None
+        self,
+        prefixes: Sequence[str],
+        namespace: str,
+        log: LogMode,
+        log_by_pattern: Mapping[str, LogMode] | None = None,
+        properties: Mapping[str, str] | None = None,
     ) -> None:
         self._prefixes = {prefix.lower(): prefix for prefix in prefixes}
         self._first_prefix = prefixes[0]
         self._namespace = namespace
         self._log: LogMode = log
         self._log_by_pattern = NamespacePatterns(log_by_pattern or {})
+        self._properties = {property_name(name): _clean_text(value).text for name, value in (properties or {}).items()}
         self._cached = lru_cache(4096)(self._read)
-        self._plain = self._read(())
+        self._plain = self._read((), b"")
 
     def is_tag(self, lower_name: bytes) -> bool:
         """Return whether a header name (in lower case) has a tag prefix. Tag headers are not sent upstream.
@@ -230,21 +237,26 @@ class TagReader:
         prefix, dash, rest = lower_name.decode("latin-1").partition("-")
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
 
-    def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
+    def read(self, lines: Iterable[tuple[bytes, bytes]], in_path: bytes = b"") -> Tags:
         """Return the tags of a request. ``lines`` has the name and value of each tag header, in the order sent.
 
-        Without tag headers, return the defaults.
+        ``in_path`` is the namespace in the path, which applies if no header has one. Without tags, return the defaults.
         """
         sent = tuple(lines)
-        if not sent:
+        if not (sent or in_path):
             return self._plain
         is_short = sum(len(name) + len(value) for name, value in sent) <= _MAX_CACHED_TAGS_BYTES
-        return self._cached(sent) if is_short else self._read(sent)
+        return self._cached(sent, in_path) if is_short else self._read(sent, in_path)
 
-    def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
+    def _read(self, lines: tuple[tuple[bytes, bytes], ...], in_path: bytes) -> Tags:
         reading = _Reading(self._prefixes)
         for name, value in lines:
             reading.take(name.decode("latin-1"), value)
+        if in_path and reading.namespace is None:
+            reading.take_path(in_path)
+        for key, text in self._properties.items():
+            if len(reading.properties) < MAX_PROPERTIES:
+                reading.properties.setdefault(key, text)
         namespace = reading.namespace or self._namespace
         log = self._log_by_pattern.find(namespace, self._log) if reading.log == "full" else reading.log
         prefix = reading.prefix or self._first_prefix
@@ -278,6 +290,10 @@ class _Reading:
             self._take_property(name, _clean_name(rest.removeprefix("property-")), raw)
         else:
             self._warn("unknown_header", f"{name} is not a known tag and was not sent upstream{self._suggest(name)}")
+
+    def take_path(self, raw: bytes) -> None:
+        """Take the namespace that stands before the mount in the request's path."""
+        self._take_namespace("The namespace in the path", raw)
 
     def _warn(self, code: WarningCode, message: str) -> None:
         warning = TagWarning(code, message)

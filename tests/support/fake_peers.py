@@ -134,7 +134,7 @@ class World:
             pool.put(self.upstream, 0.0)
         self.route = Route("default", b"/v1", pool.upstream, pool, TAGS, limits)
         relay: Any = self
-        self.exchange = Exchange(relay, self.client, self.route.destination(self.head), self.head)
+        self.exchange = Exchange(relay, self.client, self.route.destination(self.head, self.head.target), self.head)
 
     def dial(self, pool: Pool, exchange: Exchange) -> Dial | None:
         self.dials.append(FakeDial())
@@ -172,7 +172,7 @@ class World:
 
     def begin(self, body: bytes = b"", *, complete: bool = False) -> "World":
         """Send the head of a request, and the body bytes that arrive in the same read."""
-        wire = self.route.upstream_head(self.head)
+        wire = self.route.upstream_head(self.head, self.head.target)
         self.exchange.open(self.head, wire, "127.0.0.1", body, complete=complete)
         return self
 

@@ -41,6 +41,7 @@ def all_metrics() -> list[Metric]:
         disk_free_bytes=8,
         quarantined=1,
         requests=recorder.requests,
+        requests_failed=recorder.failed,
         histograms=recorder.histograms,
     )
     return list(text_string_to_metric_families(render(MemoryStore().status(), 0, 0, log).decode()))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.tags import MAX_CHARACTERS, TagReader, Tags, clean, echo, property_name, with_metadata
+from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, TagReader, Tags, clean, echo, property_name, with_metadata
 
 READER = TagReader(["Service", "Relaybook"], "default", "full")
 
@@ -280,3 +280,34 @@ def test_the_number_of_warnings_about_metadata_is_limited() -> None:
     properties, warnings = with_metadata({}, hostile)
     assert (len(properties), len(set(warnings))) == (64, len(warnings))
     assert len(warnings) < 200
+
+
+def test_the_properties_of_a_route_apply_unless_the_request_has_others() -> None:
+    reader = TagReader(["Service"], "default", "full", None, {"Tool_Name": "cursor", "team": "a"})
+    assert reader.read([]).properties == {"tool-name": "cursor", "team": "a"}
+    sent = reader.read([(b"Service-Property-Team", b"b"), (b"Service-Property-User", b"42")])
+    assert sent.properties == {"team": "b", "user": "42", "tool-name": "cursor"}
+    many = [(b"Service-Property-%d" % number, b"x") for number in range(MAX_PROPERTIES)]
+    assert len(reader.read(many).properties) == MAX_PROPERTIES
+    assert not reader.read(many).warnings
+
+
+@pytest.mark.parametrize(
+    ("in_path", "namespace", "codes"),
+    [
+        (b"ios", "ios", []),
+        (b"tenant%2F42", "tenant/42", []),
+        (b"%20", "default", []),
+        (b"50%off", "50%off", []),
+        (b"a%00b", "a\ufffdb", ["control_characters_replaced"]),
+        (b"x" * 300, None, ["namespace_cut"]),
+    ],
+)
+def test_the_namespace_in_the_path_is_read_like_that_of_a_header(
+    in_path: bytes, namespace: str | None, codes: list[str]
+) -> None:
+    tags = TagReader(["Service"], "default", "full").read([], in_path)
+    assert namespace in (tags.namespace, None)
+    assert [warning.code for warning in tags.warnings] == codes
+    header = TagReader(["Service"], "default", "full").read([(b"Service-Namespace", in_path)])
+    assert header.namespace == tags.namespace

@@ -856,6 +856,8 @@ export type Status = {
   /** `compiled` if the code that relays requests is compiled, `plain` if it is plain Python. */
   program: "compiled" | "plain";
   relay_base_url: string;
+  /** All routes. The first is that of the setting `upstream`, named `default`. */
+  routes: (RouteRow)[];
   dashboard_url: string | null;
   /** Build id of the page. `null` if the page was not built. */
   page_build: string | null;
@@ -889,6 +891,19 @@ export type Status = {
   gap_count: number;
   /** Effective settings, without secrets. */
   settings: Record<string, unknown>;
+};
+
+/** A route: a base URL of the relay, and the upstream that it stands for. */
+export type RouteRow = {
+  name: string;
+  /** Base URL for clients. */
+  base_url: string;
+  /** Base URL of the upstream. */
+  upstream: string;
+  /** Name of the preset. `null` if the route has none. */
+  preset: string | null;
+  /** Environment variable from which the clients of the preset read the base URL. */
+  variable: string | null;
 };
 
 /** How much of the journal is not recorded yet. A field is `null` if its value is unknown. */

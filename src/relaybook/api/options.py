@@ -9,6 +9,7 @@ from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.retention import Retention
 from relaybook.page.page import BuiltPage
 from relaybook.settings.client_address import client_address
+from relaybook.settings.routes import ResolvedRoute
 
 if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
     from starlette.requests import Request
@@ -31,10 +32,10 @@ class LogMetrics:
     data_path: str | None = None
     #: Number of requests in the quarantine, which has the requests that the store rejected.
     quarantined: int | None = None
-    #: Number of requests that ended since the recorder started, by outcome.
-    requests: Mapping[str, int] = field(default_factory=dict)
-    #: Number of requests that ended since the recorder started and that failed.
-    requests_failed: int = 0
+    #: Number of requests that ended since the recorder started, by route and outcome.
+    requests: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Number of requests that ended since the recorder started and that failed, by route.
+    requests_failed: Mapping[str, int] = field(default_factory=dict)
     #: Histograms by name: relay_overhead, upstream_latency, commit.
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
@@ -62,6 +63,8 @@ class ApiOptions:
     """The options of the dashboard application. This class does not check them: they come from checked settings."""
 
     relay_base_url: str
+    #: The routes of the relay.
+    routes: Sequence[ResolvedRoute] = ()
     version: str
     #: Whether the modules that handle requests are compiled or plain Python.
     program: Literal["compiled", "plain"] = "plain"

@@ -45,15 +45,21 @@ class _Collector:
             "relaybook_store_bytes", "Size of the store on disk in bytes.", value=store.bytes_on_disk
         )
         if log.requests:
-            requests = CounterMetricFamily("relaybook_requests", "Requests that ended, by outcome.", labels=["outcome"])
-            for outcome, count in log.requests.items():
-                requests.add_metric([outcome], count)
+            requests = CounterMetricFamily(
+                "relaybook_requests", "Requests that ended, by route and outcome.", labels=["route", "outcome"]
+            )
+            for route, outcomes in log.requests.items():
+                for outcome, count in outcomes.items():
+                    requests.add_metric([route, outcome], count)
             yield requests
-            yield CounterMetricFamily(
+            failed = CounterMetricFamily(
                 "relaybook_requests_failed",
                 "Requests whose field `failed` is true in the log, with any outcome.",
-                value=log.requests_failed,
+                labels=["route"],
             )
+            for route, count in log.requests_failed.items():
+                failed.add_metric([route], count)
+            yield failed
         refused = CounterMetricFamily(
             "relaybook_refused", "Requests that were not admitted, by error code.", labels=["code"]
         )

@@ -22,6 +22,7 @@ from relaybook.api.status_schemas import (
     RemovalRow,
     RetentionClock,
     RetentionStatus,
+    RouteRow,
     Status,
     StorageStatus,
 )
@@ -33,6 +34,8 @@ from relaybook.log.record import Gap
 from relaybook.log.retention import Removal, RequestTimes, Retention, removed_at
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.status import StoreStatus
+from relaybook.settings.presets import BY_NAME
+from relaybook.settings.routes import ResolvedRoute
 
 routes = Routes("status")
 
@@ -165,6 +168,7 @@ def _status(
         version=options.version,
         program=options.program,
         relay_base_url=options.relay_base_url,
+        routes=[_route(each, options.relay_base_url) for each in options.routes],
         dashboard_url=options.dashboard_url,
         page_build=options.page.build if options.page else None,
         signed_in=signed_in,
@@ -194,6 +198,16 @@ def _status(
         gaps=[_gap(gap) for gap in gaps[:MAX_GAPS]],
         gap_count=len(gaps),
         settings=options.settings,
+    )
+
+
+def _route(route: ResolvedRoute, default_url: str) -> RouteRow:
+    return RouteRow(
+        name=route.name,
+        base_url=route.base_url(default_url),
+        upstream=route.upstream,
+        preset=route.preset,
+        variable=BY_NAME[route.preset].variable if route.preset else None,
     )
 
 

@@ -126,6 +126,19 @@ class RetentionStatus(Struct, kw_only=True):
     ]
 
 
+class RouteRow(Struct, kw_only=True):
+    """A route: a base URL of the relay, and the upstream that it stands for."""
+
+    name: str
+    base_url: Annotated[str, Meta(description="Base URL for clients.")]
+    upstream: Annotated[str, Meta(description="Base URL of the upstream.")]
+    preset: Annotated[str | None, Meta(description="Name of the preset. `null` if the route has none.")]
+    variable: Annotated[
+        str | None,
+        Meta(description="Environment variable from which the clients of the preset read the base URL."),
+    ]
+
+
 class Status(Struct, kw_only=True):
     """The state of Relaybook."""
 
@@ -135,6 +148,9 @@ class Status(Struct, kw_only=True):
         Meta(description="`compiled` if the code that relays requests is compiled, `plain` if it is plain Python."),
     ]
     relay_base_url: str
+    routes: Annotated[
+        list[RouteRow], Meta(description="All routes. The first is that of the setting `upstream`, named `default`.")
+    ]
     dashboard_url: str | None
     page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if the page was not built.")]
     signed_in: Annotated[

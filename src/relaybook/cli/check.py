@@ -4,7 +4,6 @@ The checks change nothing and do not create the data directory. ``repair`` imple
 """
 
 import os
-import ssl
 import tempfile
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
@@ -12,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener, getproxies_environment
 
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.output import plural
@@ -21,11 +20,13 @@ from relaybook.cli.server_log import NoRedirect
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
 from relaybook.recorder.prices import check_price_as
+from relaybook.relay import tls
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings import BadSetting
-from relaybook.settings.addresses import check_upstream, split_address
+from relaybook.settings.addresses import PROXY_FROM_ENVIRONMENT, check_upstream, split_address
 from relaybook.settings.configuration import Configuration
+from relaybook.settings.routes import DEFAULT, ResolvedRoute
 from relaybook.system import disk
 
 _UPSTREAM_SECONDS: Final = 5.0
@@ -224,20 +225,35 @@ def _ports(configuration: Configuration) -> str:
 
 
 def _upstream(configuration: Configuration) -> str:
+    """Ask each upstream for its models."""
     settings = configuration.settings
+    found: list[str] = []
+    doubts: list[str] = []
+    for route in settings.resolved_routes():
+        try:
+            check_upstream(route.upstream, settings.listen)
+            found.append(_ask_upstream(route))
+        except BadSetting as error:
+            raise CommandFailed(str(error)) from None
+        except _Doubtful as error:
+            doubts.append(str(error))
+    if doubts:
+        raise _Doubtful("; ".join([*doubts, *found]))
+    return "; ".join(found)
+
+
+def _ask_upstream(route: ResolvedRoute) -> str:
+    """Return how the upstream of a route responds. Raises _Doubtful and CommandFailed."""
+    base = route.upstream.rstrip("/")
+    url = f"{base}/models" if route.preset is None else base
     try:
-        check_upstream(settings.upstream, settings.listen)
-    except BadSetting as error:
-        raise CommandFailed(str(error)) from None
-    url = settings.upstream.rstrip("/") + "/models"
-    try:
-        context = ssl.create_default_context(cafile=settings.upstream_ca_file)
+        context = tls.client_context(route.upstream_ca_file, route.upstream_cert, route.upstream_key)
     except OSError as error:
         raise CommandFailed(
-            f"upstream_ca_file is {settings.upstream_ca_file}, which could not be read: {error.strerror or error}. Set "
-            "upstream_ca_file to a PEM file with certificates."
+            f"The certificates for {url} could not be read: {error.strerror or error}. Check upstream_ca_file and "
+            "upstream_cert."
         ) from None
-    opener = build_opener(ProxyHandler({}), NoRedirect(), HTTPSHandler(context=context))
+    opener = build_opener(ProxyHandler(_proxies(route)), NoRedirect(), HTTPSHandler(context=context))
     request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked
     try:
         with opener.open(request, timeout=_UPSTREAM_SECONDS) as response:
@@ -247,12 +263,21 @@ def _upstream(configuration: Configuration) -> str:
         status = error.code
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise CommandFailed(f"{url} could not be reached: {reason}. Check --upstream and the network.") from None
-    if status == 404:
+        where = "--upstream" if route.name == DEFAULT else f"the upstream of routes.{route.name}"
+        raise CommandFailed(f"{url} could not be reached: {reason}. Check {where} and the network.") from None
+    if status == 404 and route.preset is None:
         raise _Doubtful(f"{url} returned 404. Most providers have this path. Check the path in --upstream")
     if status >= 500:
         raise _Doubtful(f"{url} returned {status}, so the upstream may not be able to respond to requests")
     return f"{url} returned {status}{_status_note(status)}"
+
+
+def _proxies(route: ResolvedRoute) -> dict[str, str]:
+    if route.upstream_proxy is None:
+        return {}
+    if route.upstream_proxy == PROXY_FROM_ENVIRONMENT:
+        return getproxies_environment()
+    return {"http": route.upstream_proxy, "https": route.upstream_proxy}
 
 
 def _status_note(status: int) -> str:

@@ -4,6 +4,7 @@ The metrics start at zero with each recorder process.
 """
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, get_args
@@ -24,19 +25,21 @@ _COMMIT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 class WrittenMetrics(msgspec.Struct):
     """The content of the metrics file."""
 
-    #: Number of ended requests by outcome.
-    requests: dict[str, int] = {}
-    #: Number of ended requests that failed.
-    failed: int = 0
+    #: Number of ended requests by route and outcome.
+    requests: dict[str, dict[str, int]] = {}
+    #: Number of ended requests that failed, by route.
+    failed: dict[str, int] = {}
     histograms: dict[str, Histogram] = {}
 
 
 class Metrics:
     """Counters and histograms, which are written to ``path`` at most every 5 seconds and without fsync."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, routes: Collection[str] = ("default",)) -> None:
+        """The counters of ``routes`` begin at 0. Other routes are counted from their first request on."""
         self.current = WrittenMetrics(
-            requests={outcome: 0 for outcome in get_args(Outcome) if outcome != "open"},
+            requests={route: _no_requests() for route in routes},
+            failed=dict.fromkeys(routes, 0),
             histograms={
                 "relay_overhead": Histogram.with_bounds(*_OVERHEAD),
                 "upstream_latency": Histogram.with_bounds(*_LATENCY),
@@ -48,13 +51,14 @@ class Metrics:
         self._is_written = False
 
     def ended(self, exchange: JournalExchange, record: Record) -> None:
-        """Count an ended request by outcome, and add its times to the histograms.
+        """Count an ended request by route and outcome, and add its times to the histograms.
 
         The times are the relay's overhead, and the time from the end of the request to the upstream's first byte.
         """
         self._is_written = False
-        self.current.requests[record.outcome] += 1
-        self.current.failed += record.failed
+        counts = self.current.requests.setdefault(record.route, _no_requests())
+        counts[record.outcome] += 1
+        self.current.failed[record.route] = self.current.failed.get(record.route, 0) + record.failed
         if record.relay_ms is not None:
             self.current.histograms["relay_overhead"].add(record.relay_ms / 1000)
         if exchange.request_end_ns is not None and exchange.chunk_at_us:
@@ -80,6 +84,10 @@ class Metrics:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(self.current))
             new.replace(self._path)
+
+
+def _no_requests() -> dict[str, int]:
+    return {outcome: 0 for outcome in get_args(Outcome) if outcome != "open"}
 
 
 def read_metrics(path: Path) -> WrittenMetrics:

@@ -11,10 +11,11 @@ from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
+from relaybook.relay.not_found import not_found_message
 from relaybook.relay.origins import check_origin, is_loopback_name
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
-from relaybook.relay.routes import Destination
+from relaybook.relay.routes import Destination, split_namespace
 from relaybook.settings.client_address import client_address
 
 #: Maximum number of API keys in a request. Each part of a body is searched for each key, to mask the key. A large
@@ -61,15 +62,16 @@ def find_destination(relay: RelayContext, head: RequestHead) -> Destination | No
     """Return the destination of a request, or `None` if the relay itself responds. Raises HeadRefused."""
     if _is_preflight(relay, head):
         return None
-    route = relay.route_of(head.target)
+    namespace, target = split_namespace(head.target)
+    route = relay.routes.find(target)
     if route is None:
         if has_own_response(head):
             return None
-        raise HeadRefused(RelayError.NOT_FOUND, _not_found_message(relay, head))
+        raise HeadRefused(RelayError.NOT_FOUND, not_found_message(relay, target))
     check_target(head.target)
     if relay.host_names is not None:
         check_origin(head, relay.cors)
-    return route.destination(head)
+    return route.destination(head, target, namespace)
 
 
 def admit(relay: RelayContext, client: Client, head: RequestHead, destination: Destination) -> Exchange:
@@ -120,22 +122,14 @@ def own_response(relay: RelayContext, head: RequestHead, *, is_last: bool) -> by
         ready = f"ready, but requests are not logged. {relay.log_problem}" if relay.log_problem else "ready"
         status, text = (503, f"{problem}\n") if problem else (200, f"{ready}\n")
     elif path == b"/":
-        base = relay.base_url
-        text = f"This is Relaybook. Base URL: {base}\nEvery request is logged. The log is at {relay.dashboard_url}\n"
-    return response_lines.text_response(status, text, head_only=head.method == b"HEAD", is_last=is_last)
-
-
-def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
-    path = head.target.partition(b"?")[0][:80].decode("latin-1")
-    if path.startswith(("/api", "/requests")):
-        return f"{path} is not a path of the relay. The log is at {relay.dashboard_url}."
-    prefix, v1, _ = path.partition("/v1/")
-    if v1:
-        return (
-            f"The path begins with {prefix}, but the relay expects /v1. Remove {prefix} from the base URL, or let the "
-            f"reverse proxy remove {prefix}."
+        others = "".join(
+            f"Base URL of {route.name}: {route.base_url(relay.base_url)}\n" for route in relay.resolved[1:]
         )
-    return f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {relay.base_url}"
+        text = (
+            f"This is Relaybook. Base URL: {relay.base_url}\n{others}"
+            f"Every request is logged. The log is at {relay.dashboard_url}\n"
+        )
+    return response_lines.text_response(status, text, head_only=head.method == b"HEAD", is_last=is_last)
 
 
 def address_of_client(relay: RelayContext, remote_address: str, head: RequestHead) -> str:

@@ -107,7 +107,7 @@ class ClientConnection(Connection):
             self._refuse(refused.error, str(refused), head, head_only=data.startswith(b"HEAD "))
             return b""
         if cached is None:
-            wire = destination.route.upstream_head(head)
+            wire = destination.route.upstream_head(head, destination.target)
         self._begin_body(exchange, head, wire, data[start:])
         if cached is None:
             self.head_cache.store(data[:start], head, destination, wire)

@@ -21,11 +21,13 @@ from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
 from relaybook.relay.peers import Dial, RunningExchange
 from relaybook.relay.pool import Pool, UpstreamUrl
+from relaybook.relay.proxy import find_proxy
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.routes import Route, RouteLimits
+from relaybook.relay.routes import Route, RouteLimits, RouteTable
 from relaybook.settings.addresses import is_loopback, split_address
 from relaybook.settings.definitions import Settings
+from relaybook.settings.routes import ResolvedRoute
 from relaybook.tags import TagReader
 
 log = logging.getLogger("relaybook.relay")
@@ -55,14 +57,14 @@ class RelayContext:
         self.dashboard_url = dashboard_url
         self.prefix = settings.header_prefix[0]
         self.fingerprints = Fingerprints(secret)
-        log_by_pattern = {pattern: each.log or settings.log for pattern, each in settings.namespaces.items()}
-        tags = TagReader(settings.header_prefix, settings.default_namespace, settings.log, log_by_pattern)
-        self.request_heads = RequestHeadReader(tags.is_tag, self.fingerprints)
+        #: The routes as they are declared, and with what they need while the relay runs. Both have the same order.
+        self.resolved = settings.resolved_routes()
+        self.routes = RouteTable(_route(each, settings, dial) for each in self.resolved)
+        self.request_heads = RequestHeadReader(self.routes.all[0].tags.is_tag, self.fingerprints)
         self.cors = Cors(settings.cors_origins, settings.header_prefix) if settings.cors_origins else None
         self.response_heads = ResponseHeadReader(
             settings.header_prefix, self.fingerprints, drop_cors=bool(settings.cors_origins)
         )
-        self.routes = (_default_route(settings, tags, dial),)
         self.gate = Gate(loop, journal, durable=settings.durable, on_failure=self._log_failed)
         self.journal = journal
         self.now = loop.time()
@@ -84,13 +86,6 @@ class RelayContext:
         self.host_names: frozenset[bytes] | None = None
         if is_loopback(split_address(settings.listen, "listen")[0]):
             self.host_names = frozenset(name.lower().encode() for name in settings.hosts)
-
-    def route_of(self, target: bytes) -> Route | None:
-        """Return the route whose mount the target starts with, or `None` if there is no such route."""
-        for route in self.routes:
-            if route.has(target):
-                return route
-        return None
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Append a frame to the journal, for an exchange with ``log = no-bodies``.
@@ -164,14 +159,24 @@ class RelayContext:
                 self.journal.add_lost_end(exchange.id)
 
 
-def _default_route(settings: Settings, tags: TagReader, dial: Callable[[Pool, Any], Dial | None]) -> Route:
-    upstream = UpstreamUrl.parse(settings.upstream)
+def _route(resolved: ResolvedRoute, settings: Settings, dial: Callable[[Pool, Any], Dial | None]) -> Route:
+    upstream = UpstreamUrl.parse(resolved.upstream)
+    certificate = (resolved.upstream_ca_file, resolved.upstream_cert, resolved.upstream_key)
     pool = Pool(
         upstream,
-        tls.client_context(settings.upstream_ca_file) if upstream.tls else None,
-        connect_timeout=settings.connect_timeout,
-        idle_seconds=settings.upstream_idle,
+        tls.client_context(*certificate) if upstream.tls else None,
+        proxy=find_proxy(resolved.upstream_proxy, upstream.host, upstream.port, tls=upstream.tls),
+        connect_timeout=resolved.connect_timeout,
+        idle_seconds=resolved.upstream_idle,
         dial=dial,
     )
-    limits = RouteLimits(settings.max_in_flight, settings.upstream_timeout, settings.idle_timeout)
-    return Route("default", b"/v1", upstream, pool, tags, limits)
+    log_by_pattern = {pattern: each.log or resolved.log for pattern, each in settings.namespaces.items()}
+    tags = TagReader(
+        settings.header_prefix,
+        resolved.namespace,
+        resolved.log,
+        {} if resolved.is_private else log_by_pattern,
+        resolved.properties,
+    )
+    limits = RouteLimits(resolved.max_in_flight, resolved.upstream_timeout, resolved.idle_timeout)
+    return Route(resolved.name, resolved.mount.encode(), upstream, pool, tags, limits)

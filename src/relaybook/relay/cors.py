@@ -7,7 +7,7 @@ Fetch standard defines the CORS protocol.
 import re
 from collections.abc import Sequence
 
-_EXPOSED = ("Request-Id", "Namespace", "Warning", "Error")
+_EXPOSED = ("Request-Id", "Namespace", "Route", "Warning", "Error")
 _MAX_AGE_SECONDS = 86400
 
 

@@ -10,7 +10,9 @@ from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool
+from relaybook.relay.proxy import open_tunnel
 from relaybook.relay.upstream import UpstreamConnection
+from relaybook.settings.routes import DEFAULT
 
 
 def start(pool: Pool, exchange: Exchange) -> Dial:
@@ -43,8 +45,13 @@ async def dial(pool: Pool, exchange: Exchange) -> None:
         return
     exchange.dial_failed(
         f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
-        "sent. Try again, or check the upstream setting.",
+        "sent. Try again, or check the upstream{_of_route(exchange)}.",
     )
+
+
+def _of_route(exchange: Exchange) -> str:
+    """Return where the upstream of an exchange is set."""
+    return " setting" if exchange.route.name == DEFAULT else f" of routes.{exchange.route.name}"
 
 
 def _reason(error: Exception) -> str:
@@ -58,28 +65,43 @@ def _reason(error: Exception) -> str:
 
 
 async def _connect(relay: RelayContext, pool: Pool, seconds: float) -> UpstreamConnection:
-    """Connect to the first address of the host that accepts a connection. Each address is tried once.
+    """Connect to the first address of the upstream that accepts a connection. Each address is tried once.
+
+    With a proxy, these are the addresses of the proxy.
 
     The remaining time is divided equally among the remaining addresses. So an address that does not respond leaves time
     for the other addresses. Raises the error of the last address.
     """
-    upstream = pool.upstream
+    first_hop = pool.proxy or pool.upstream
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    addresses = await loop.getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
+    addresses = await loop.getaddrinfo(first_hop.host, first_hop.port, type=socket.SOCK_STREAM)
     for index, (*_, address) in enumerate(addresses, 1):
         seconds_left = (deadline - loop.time()) / (len(addresses) - index + 1)
         try:
             async with asyncio.timeout(seconds_left):
-                if pool.tls is None:
-                    _, connection = await loop.create_connection(
-                        lambda: UpstreamConnection(relay, pool), str(address[0]), upstream.port
-                    )
-                else:
-                    connection = UpstreamConnection(relay, pool)
-                    await tls.connect(connection, str(address[0]), upstream.port, pool.tls, upstream.host)
-                return connection
+                return await _connect_to(str(address[0]), relay, pool)
         except OSError:
             if index == len(addresses):
                 raise
-    raise OSError(f"{upstream.host} has no address")
+    raise OSError(f"{first_hop.host} has no address")
+
+
+async def _connect_to(address: str, relay: RelayContext, pool: Pool) -> UpstreamConnection:
+    """Connect to one address of the upstream, or of its proxy. Raises OSError."""
+    upstream, proxy = pool.upstream, pool.proxy
+    loop = asyncio.get_running_loop()
+    connection = UpstreamConnection(relay, pool)
+    if proxy is None and pool.tls is None:
+        await loop.create_connection(lambda: connection, address, upstream.port)
+        return connection
+    if proxy is not None:
+        transport = await open_tunnel(proxy, address, upstream.host, upstream.port)
+    else:
+        transport, _ = await loop.create_connection(tls.BeforeTls, address, upstream.port)
+    if pool.tls is not None:
+        await tls.start(connection, transport, pool.tls, upstream.host)
+    else:
+        transport.set_protocol(connection)
+        connection.connection_made(transport)
+    return connection

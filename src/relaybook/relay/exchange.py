@@ -122,12 +122,11 @@ class Exchange:
         self.id = new_id()
         self.id_text = id_text(self.id)
         self.method = head.method
-        self.target = head.target
         self.request_chunked = head.chunked
         self.keys = head.keys
         self.secrets = head.secrets
         self.pending: list[bytes] = []
-        self.relay_headers = response_lines.relay_headers(tags, self.id_text)
+        self.relay_headers = response_lines.relay_headers(tags, self.id_text, self.route.name)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
         self.frame = relay.gate.frame if tags.log == "full" else relay.private_frame
 
@@ -142,7 +141,7 @@ class Exchange:
         opened = Opened(
             clock.wall_ns(),
             head.method,
-            self._masked_target(head.target),
+            self._masked_target(self.destination.target),
             head.logged,
             tags.namespace,
             tags.properties,

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from relaybook.relay.peers import Dial
+from relaybook.relay.proxy import Proxy
 
 _MAX_IDLE: Final = 1024
 
@@ -67,6 +68,7 @@ class Pool:
         upstream: UpstreamUrl,
         tls: ssl.SSLContext | None,
         *,
+        proxy: Proxy | None = None,
         connect_timeout: float,
         idle_seconds: float,
         dial: "Callable[[Pool, Any], Dial | None]",
@@ -77,6 +79,7 @@ class Pool:
         """
         self.upstream = upstream
         self.tls = tls
+        self.proxy = proxy
         self.connect_timeout = connect_timeout
         self.idle_seconds = idle_seconds
         self._dial = dial

@@ -79,7 +79,7 @@ class Relay:
                 yield
         for exchange in list(context.exchanges.values()):
             exchange.sweep(now)
-        for route in context.routes:
+        for route in context.routes.all:
             route.pool.sweep(now)
         if now >= self._next_check:
             self._next_check = now + 1.0
@@ -121,7 +121,7 @@ class Relay:
         await asyncio.sleep(0)
         context.gate.close()
         await asyncio.sleep(0.05)
-        for route in context.routes:
+        for route in context.routes.all:
             route.pool.close()
         for connection in list(context.connections):
             connection.close()

@@ -24,8 +24,10 @@ _UPGRADE: Final = b"Upgrade: HTTP/1.1"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
 
-def error_json(error: RelayError, message: str, log_url: str | None = None) -> bytes:
-    """Return the error object in OpenAI's format, as JSON."""
+def error_json(error: RelayError, message: str, log_url: str | None = None, *, is_text: bool = False) -> bytes:
+    """Return the error object in OpenAI's format, as JSON. With ``is_text``, the error is only the message."""
+    if is_text:
+        return json.dumps({"error": message}, ensure_ascii=False).encode()
     fields = {"message": message, "type": "relay_error", "param": None, "code": error.code}
     if log_url is not None:
         fields["log_url"] = log_url
@@ -50,10 +52,14 @@ def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | N
     return lines
 
 
-def relay_headers(tags: Tags, request_id: str) -> bytes:
+def relay_headers(tags: Tags, request_id: str, route: str) -> bytes:
     """Return the relay's header lines for the response to an admitted request, joined by CRLF."""
     prefix = tags.prefix.encode()
-    text = b"%b-Request-Id: %b\r\n%b-Namespace: %b" % (prefix, request_id.encode(), prefix, tags.echo)
+    text = b"%b-Request-Id: %b\r\n%b-Namespace: %b\r\n%b-Route: %b" % (
+        *(prefix, request_id.encode()),
+        *(prefix, tags.echo),
+        *(prefix, route.encode()),
+    )
     for tag_warning in tags.warnings[:MAX_WARNING_HEADERS]:
         text += warning(tags.prefix, tag_warning.code, tag_warning.message)
     return text
@@ -71,13 +77,20 @@ def status_line(status: int, reason: bytes | None = None) -> bytes:
 
 
 def error_response(
-    error: RelayError, message: str, prefix: str, cors_lines: bytes = b"", *, head_only: bool = False
+    error: RelayError,
+    message: str,
+    prefix: str,
+    cors_lines: bytes = b"",
+    *,
+    is_text: bool = False,
+    head_only: bool = False,
 ) -> bytes:
     """Return the complete error response to a request that is not admitted.
 
-    The connection closes after the response. ``cors_lines`` are CORS header lines, each preceded by CRLF.
+    The connection closes after the response. ``cors_lines`` are CORS header lines, each preceded by CRLF. ``is_text``
+    is passed to ``error_json``.
     """
-    body = error_json(error, message)
+    body = error_json(error, message, is_text=is_text)
     connection = b"Connection: close, upgrade" if error is RelayError.UPGRADE_REQUIRED else b"Connection: close"
     lines = [status_line(error.status), *error_lines(error, body, prefix, None), connection + cors_lines]
     return b"\r\n".join([*lines, b"", b"" if head_only else body])

@@ -1,4 +1,4 @@
-"""Connect with TLS. If the connection fails, bytes that the kernel has already received are not lost.
+"""Start TLS on a connection. If the connection fails, bytes that the kernel has already received are not lost.
 
 An upstream may refuse a request without reading its body, and close the connection. Then a write of request bytes
 fails, while the response is still in the kernel. After a failed write, the transports of asyncio and uvloop close the
@@ -40,7 +40,7 @@ class _KernelReader(asyncio.BufferedProtocol):
         self._tls.connection_lost(exc)
 
 
-class _BeforeTls(asyncio.Protocol):
+class BeforeTls(asyncio.Protocol):
     """Closes the connection if the upstream sends bytes before the TLS handshake."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -50,24 +50,26 @@ class _BeforeTls(asyncio.Protocol):
         self._transport.abort()
 
 
-def client_context(ca_file: Path | None) -> ssl.SSLContext:
-    """Return the TLS settings for an upstream. With ``ca_file``, only its certificates are trusted."""
+def client_context(ca_file: Path | None, certificate: Path | None = None, key: Path | None = None) -> ssl.SSLContext:
+    """Return the TLS settings for an upstream. With ``ca_file``, only its certificates are trusted.
+
+    ``certificate`` is shown to the upstream. ``key`` is its private key, if the key is not in the same file.
+    """
     context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    if certificate is not None:
+        context.load_cert_chain(certificate, key)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     return context
 
 
-async def connect(
-    connection: Connection, address: str, port: int, context: ssl.SSLContext, server_hostname: str
-) -> None:
-    """Connect to an address, and call ``connection_made`` of ``connection`` after the TLS handshake.
+async def start(connection: Connection, raw: asyncio.Transport, context: ssl.SSLContext, server_hostname: str) -> None:
+    """Do the TLS handshake on a TCP connection, and then call ``connection_made`` of ``connection``.
 
     Raises OSError.
     """
     loop = asyncio.get_running_loop()
     reset = ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
-    raw, _ = await loop.create_connection(_BeforeTls, address, port)
     if raw.is_closing():
         raise reset
     connection.transport = raw  # if bytes arrive before this function returns, the connection is aborted

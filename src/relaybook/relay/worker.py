@@ -23,7 +23,8 @@ from relaybook.journal.writer import JournalWriter
 from relaybook.relay import dial, last_resort
 from relaybook.relay.context import RelayContext
 from relaybook.relay.relay import Relay
-from relaybook.settings.definitions import Count, Settings
+from relaybook.settings.definitions import Settings
+from relaybook.settings.typed_values import Count
 from relaybook.system.parent_pipe import is_closed
 from relaybook.system.process import raise_descriptor_limit
 
@@ -158,9 +159,7 @@ async def _sweep(relay: Relay, settings: Settings) -> None:
         settings.body_timeout,
         settings.keep_alive_timeout,
         settings.write_timeout,
-        settings.upstream_timeout,
-        settings.idle_timeout,
-        settings.upstream_idle,
+        *(min(each.upstream_timeout, each.idle_timeout, each.upstream_idle) for each in settings.resolved_routes()),
     )
     pause = min(1 / _SWEEPS_PER_SECOND, shortest_timeout / 4)
     while True:

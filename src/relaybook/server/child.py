@@ -157,6 +157,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     reader = store.open_reader()
     options = ApiOptions(
         relay_base_url=config.base_url,
+        routes=settings.resolved_routes(),
         version=__version__,
         program=program(),
         token=settings.dashboard_token,

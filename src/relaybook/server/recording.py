@@ -147,7 +147,8 @@ def _recorder(
 
     entry_builder = EntryBuilder(Prices(settings.price_as), read_back)
     body_policy = BodyPolicy(write_body, read_back, settings.keep_other_bodies)
-    quarantine, crash_guard, metrics = Quarantine(data.quarantine), CrashGuard(data.path), Metrics(data.metrics)
+    quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
+    metrics = Metrics(data.metrics, [route.name for route in settings.resolved_routes()])
     reader = store.open_reader()
     text = TextPass(reader, store.open_text_index())
 

@@ -6,6 +6,7 @@ from relaybook.server.data_directory import DataDirectory
 from relaybook.settings import BadSetting
 from relaybook.settings.addresses import check_upstream
 from relaybook.settings.definitions import Settings
+from relaybook.settings.routes import DEFAULT, ResolvedRoute
 
 
 class UnsupportedData(Exception):
@@ -14,13 +15,16 @@ class UnsupportedData(Exception):
 
 def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
     """Raise BadSetting if the server cannot work with these settings."""
-    _check_ca_file(settings)
-    if relays:
-        check_upstream(settings.upstream, settings.listen)
-    if not is_demo and settings.price_as is not None:
+    for route in settings.resolved_routes():
+        _check_tls_files(route)
+        if relays:
+            check_upstream(route.upstream, settings.listen)
+    own = {settings.price_as, *(route.price_as for route in settings.routes.values())} - {None}
+    if not is_demo and own:
         from relaybook.recorder.prices import check_price_as  # the import takes time and memory
 
-        check_price_as(settings.price_as)
+        for provider in own:
+            check_price_as(provider)
 
 
 def check_data(settings: Settings, data: DataDirectory, *, relays: bool) -> None:
@@ -30,20 +34,27 @@ def check_data(settings: Settings, data: DataDirectory, *, relays: bool) -> None
         _check_no_journal(data)
 
 
-def _check_ca_file(settings: Settings) -> None:
-    """Raise BadSetting if ``upstream_ca_file`` contains no certificates or cannot be read."""
-    path = settings.upstream_ca_file
-    if path is None:
+def _check_tls_files(route: ResolvedRoute) -> None:
+    """Raise BadSetting if a file with certificates or a private key cannot be used."""
+    if route.upstream_ca_file is None and route.upstream_cert is None:
         return
     import ssl
 
+    where = "" if route.name == DEFAULT else f" of routes.{route.name}"
+    name, path = f"upstream_ca_file{where}", route.upstream_ca_file
     try:
-        ssl.create_default_context(cafile=str(path))
+        context = ssl.create_default_context(cafile=None if path is None else str(path))
+        if route.upstream_cert is not None:
+            name, path = f"upstream_cert{where}", route.upstream_cert
+            context.load_cert_chain(route.upstream_cert, route.upstream_key, password="")
     except OSError as error:  # includes ssl.SSLError
+        hint = (
+            "Set upstream_ca_file to a PEM file with certificates, or omit the setting to use the system's certificates"
+            if "ca_file" in name
+            else "Set upstream_cert to a PEM file with a certificate, and upstream_key to its key, not encrypted"
+        )
         raise BadSetting(
-            "upstream_ca_file",
-            f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. Set upstream_ca_file "
-            "to a PEM file with certificates, or omit the setting to use the system's certificates.",
+            name.removesuffix(where), f"{name} is {path}, which could not be loaded: {error.strerror or error}. {hint}."
         ) from error
 
 

@@ -12,6 +12,7 @@ from relaybook import __version__, clock, program
 from relaybook.server.data_directory import DataDirectory, days_left
 from relaybook.settings.addresses import is_loopback, split_address
 from relaybook.settings.definitions import Settings
+from relaybook.settings.presets import BY_NAME
 from relaybook.system import disk
 
 #: Time limit for counting requests after an upgrade.
@@ -38,6 +39,7 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
     print_line(
         f"Relaybook {__version__}{_program_text(program())}\n"
         f"base URL   {base_url}{listens}  →  {settings.upstream}\n"
+        f"{_routes_text(settings, base_url)}"
         f"dashboard  {dashboard}{public_url}\n"
         f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
         f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
@@ -109,6 +111,15 @@ def print_line(text: str) -> None:
         print(text, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise, Python would fail when it flushes stdout at exit
+
+
+def _routes_text(settings: Settings, base_url: str) -> str:
+    """Return one line for each route but the default route, with what its clients need."""
+    lines = []
+    for route in settings.resolved_routes()[1:]:
+        variable = f"{BY_NAME[route.preset].variable}=" if route.preset else ""
+        lines.append(f"route      {variable}{route.base_url(base_url)}  →  {route.upstream}\n")
+    return "".join(lines)
 
 
 def _program_text(kind: str) -> str:

@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 from relaybook.settings import BadSetting
 
 #: For each wildcard address, the loopback address of the same family.
+#: Values of ``upstream_proxy`` that are not URLs.
+PROXY_FROM_ENVIRONMENT: Final = "environment"
+NO_PROXY: Final = "none"
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORTS: Final = {"http": 80, "https": 443}
 #: The first path segments of all URLs of the server that are not pages, such as the API and static files.
@@ -153,8 +156,10 @@ def check_upstream(upstream: str, listen: str) -> None:
         )
 
 
-def check_base_url(name: str, url: str) -> None:
-    """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
+def check_base_url(name: str, url: str, shown: str | None = None) -> None:
+    """Raise BadSetting if the setting ``name`` is not a base URL for HTTP. ``shown`` is its name in the message."""
+    example = _EXAMPLES.get(name, _EXAMPLES["upstream"])
+    shown = shown or name
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -166,13 +171,30 @@ def check_base_url(name: str, url: str) -> None:
     if not is_valid and "@" in url:  # the message must not contain a password
         raise BadSetting(
             name,
-            f"{name} contains a user name or password. Use a URL such as {_EXAMPLES[name]}.",
+            f"{shown} contains a user name or password. Use a URL such as {example}.",
         )
     if not is_valid:
         hint = "" if "://" in url else " It must start with https:// or http://."
-        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
+        raise BadSetting(name, f"{shown} is {url!r}: expected a URL such as {example}.{hint}")
     if parts.query or parts.fragment:
-        raise BadSetting(name, f"{name} contains ? or #. Use a URL such as {_EXAMPLES[name]}.")
+        raise BadSetting(name, f"{shown} contains ? or #. Use a URL such as {example}.")
+
+
+def check_proxy(shown: str, proxy: str) -> None:
+    """Raise BadSetting if ``upstream_proxy`` is neither an HTTP proxy nor a known word. No password is shown."""
+    if proxy in (PROXY_FROM_ENVIRONMENT, NO_PROXY):
+        return
+    try:
+        parts = urlsplit(proxy)
+        is_valid = parts.scheme == "http" and bool(parts.port) and _is_host(parts.hostname or "")
+    except ValueError:
+        is_valid = False
+    if not is_valid or not proxy.isprintable() or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise BadSetting(
+            "upstream_proxy",
+            f"{shown} is not the URL of an HTTP proxy with host and port, such as http://proxy.example:3128 or "
+            f"http://user:password@proxy.example:3128. It may also be {PROXY_FROM_ENVIRONMENT} or {NO_PROXY}.",
+        )
 
 
 def check_sub_path(dashboard_url: str) -> None:

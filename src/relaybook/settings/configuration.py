@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from relaybook.settings import BadSetting
 from relaybook.settings.definitions import Settings, is_utf8
+from relaybook.settings.routes import DEFAULT, RouteSettings, listed_routes
 from relaybook.settings.suggestions import suggest
 from relaybook.settings.typed_values import BadValue, format_value, parse_value
 
@@ -98,11 +99,13 @@ def resolve(
     ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if that file exists. An empty variable
     counts as not set. The setting ``data`` of the result is an absolute path.
     """
-    raw: dict[str, _RawValue] = {}
-    raw.update(_from_file(config, environ, directory))
+    in_file = _from_file(config, environ, directory)
+    raw = dict(in_file)
     raw.update(_from_environment(environ, directory))
     raw.update({name: _RawValue(value, "flag", flag_of(name), directory) for name, value in flags.items()})
-    values = {name: _parse(name, value) for name, value in raw.items()}
+    values = {name: _parse(name, value) for name, value in raw.items() if name != "routes"}
+    if "routes" in raw:
+        values["routes"] = _routes(raw["routes"], in_file.get("routes"))
     if values.get("data") is None:
         values["data"] = default_data(environ, directory)
         raw.pop("data", None)
@@ -169,16 +172,36 @@ def _from_environment(environ: Mapping[str, str], directory: Path) -> dict[str, 
     }
 
 
-def _parse(name: str, raw: _RawValue) -> Any:
+def _parse(name: str, raw: _RawValue, hint: Any = None) -> Any:
+    """Parse a value as the type of the setting, or as ``hint``. Raises BadSetting."""
     if isinstance(raw.value, str) and not is_utf8(raw.value):
         raise BadSetting(name, f"{raw.name} is not UTF-8 text.")
     try:
-        value = parse_value(TYPES[name], raw.value)
+        value = parse_value(hint or TYPES[name], raw.value)
     except BadValue as error:
         shown = "(not shown)" if FIELDS[name].metadata["secret"] else repr(raw.value)[:120]
+        shown = "not valid" if isinstance(raw.value, dict) else shown
         end = "" if error.expected.endswith("?") else "."
         raise BadSetting(name, f"{raw.name} is {shown}: expected {error.expected}{end}") from None
-    return (raw.base / value).absolute() if isinstance(value, Path) else value
+    return _absolute(value, raw.base)
+
+
+def _absolute(value: Any, base: Path) -> Any:
+    """Return the value with absolute paths. Relative paths, also those in tables, are relative to ``base``."""
+    if isinstance(value, Path):
+        return (base / value).absolute()
+    if isinstance(value, RouteSettings):
+        return dataclasses.replace(value, **{name: _absolute(each, base) for name, each in vars(value).items()})
+    return {name: _absolute(each, base) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _routes(raw: _RawValue, in_file: _RawValue | None) -> dict[str, RouteSettings]:
+    """Return the tables of the file and the listed presets. A list in a flag or a variable adds to the tables."""
+    names = [] if isinstance(raw.value, dict) else _parse("routes", raw, list[str])
+    tables: dict[str, RouteSettings] = {}
+    if in_file is not None and isinstance(in_file.value, dict):
+        tables = _parse("routes", in_file)
+    return {**tables, **listed_routes([name for name in names if name not in tables])}
 
 
 def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
@@ -210,9 +233,18 @@ def _token_warnings(settings: Settings) -> list[str]:
 
 
 def _upstream_warnings(settings: Settings) -> list[str]:
-    base = settings.upstream.rstrip("/")
+    return [
+        warning
+        for route in settings.resolved_routes()
+        if route.preset is None
+        for warning in _url_warnings(route.upstream, f"upstream{'' if route.name == DEFAULT else f' of {route.name}'}")
+    ]
+
+
+def _url_warnings(upstream: str, name: str) -> list[str]:
+    base = upstream.rstrip("/")
     if endpoint := next((path for path in _ENDPOINTS if base.endswith(path)), None):
-        return [f"The upstream {base} is an endpoint. The base URL is probably {base.removesuffix(endpoint)}."]
-    if urlsplit(settings.upstream).path.strip("/"):
+        return [f"The {name} {base} is an endpoint. The base URL is probably {base.removesuffix(endpoint)}."]
+    if urlsplit(upstream).path.strip("/"):
         return []
-    return [f"The upstream {base} has no path. Most providers need a path, such as {base}/v1."]
+    return [f"The {name} {base} has no path. Most providers need a path, such as {base}/v1."]

@@ -8,7 +8,7 @@ module checks them. Durations are in seconds, and sizes are in bytes.
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Literal, NewType
+from typing import Any, ClassVar, Final, Literal
 
 from relaybook.settings import BadSetting
 from relaybook.settings.addresses import (
@@ -19,14 +19,12 @@ from relaybook.settings.addresses import (
     is_loopback,
     split_address,
 )
+from relaybook.settings.routes import ResolvedRoute, RouteSettings, resolve_routes
 from relaybook.settings.store_url import parse_store_url
+from relaybook.settings.typed_values import Count, Days, Table, without_password
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
-#: A number of days, from 0 to 36,500 (100 years).
-Days = NewType("Days", int)
-#: A whole number of things. An ``int`` is a size in bytes.
-Count = NewType("Count", int)
 
 
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
@@ -38,8 +36,10 @@ def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamespaceSettings:
+class NamespaceSettings(Table):
     """Settings of the namespaces that match a pattern. `None` means that the general setting applies."""
+
+    example: ClassVar[str] = '[namespaces."dev-*"]'
 
     keep_bodies_days: Days | None = None
     keep_days: Days | None = None
@@ -71,9 +71,26 @@ class Settings:
         "https://api.openai.com/v1",
         "Base URL of the upstream. A request for /v1/models is sent to this URL followed by /models",
     )
+    routes: dict[str, RouteSettings] = setting(
+        {},
+        "Further upstreams: a list of presets such as anthropic,gemini,ollama, or tables in relaybook.toml. Each route "
+        "has a base URL of its own, such as http://127.0.0.1:4100/anthropic",
+    )
     upstream_ca_file: Path | None = setting(
         None,
         "PEM file with certificate authorities. The relay trusts these instead of the system's certificate authorities",
+    )
+    upstream_cert: Path | None = setting(
+        None, "PEM file with the certificate that the relay shows to upstreams (mutual TLS)"
+    )
+    upstream_key: Path | None = setting(
+        None, "PEM file with the private key of upstream_cert. Default: the key is in the same file"
+    )
+    upstream_proxy: str | None = setting(
+        None,
+        "HTTP proxy between the relay and its upstreams, such as http://user:password@proxy.example:3128. With "
+        "environment, the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. Upstreams on this machine are reached "
+        "without this proxy",
     )
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
@@ -175,6 +192,18 @@ class Settings:
         "a pattern",
         flag=False,
     )
+    headers_as_properties: dict[str, str] = setting(
+        {},
+        "Table of request headers whose values are logged as properties, for clients that cannot send tags, such as "
+        '`"X-Team" = "team"`. The headers are also forwarded',
+        flag=False,
+    )
+    fields_as_properties: dict[str, str] = setting(
+        {},
+        "Table of fields of request bodies whose values are logged as properties, such as "
+        '`"client_metadata.team" = "team"`',
+        flag=False,
+    )
     price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
 
     def __post_init__(self) -> None:
@@ -201,6 +230,7 @@ class Settings:
                 "Set RELAYBOOK_DASHBOARD_TOKEN, or use 127.0.0.1.",
             )
         check_base_url("upstream", self.upstream)
+        self.resolved_routes()
         if self.relay_url is not None:
             check_base_url("relay_url", self.relay_url)
         if self.dashboard_url is not None:
@@ -267,6 +297,10 @@ class Settings:
             for value in [getattr(self, each.name)]
         }
 
+    def resolved_routes(self) -> list[ResolvedRoute]:
+        """Return all routes with all of their values. The first is that of the setting ``upstream``."""
+        return resolve_routes(self.routes, vars(self))
+
     @property
     def min_max_journal(self) -> int:
         """The smallest allowed ``max_journal``.
@@ -288,9 +322,11 @@ class Settings:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            name: {key: item for key, item in vars(each).items() if item is not None} for name, each in value.items()
-        }
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, Table):
+        return {name: _plain(each) for name, each in vars(value).items() if each is not None}
+    if isinstance(value, str):
+        return without_password(value)
     return str(value) if isinstance(value, Path) else value
 
 

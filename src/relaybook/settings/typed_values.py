@@ -8,12 +8,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
-from relaybook.settings.definitions import Count, Days
 from relaybook.settings.suggestions import suggest
 
+#: A number of days, from 0 to 36,500 (100 years).
+Days = NewType("Days", int)
+#: A whole number of things. An ``int`` is a size in bytes.
+Count = NewType("Count", int)
 _NUMBER: Final = r"(\d{1,18}(?:\.\d{1,9})?)"
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^/\s]*@")
 _SIZE = re.compile(_NUMBER + r"\s*([kKMGT]i?B|B)?", re.ASCII)
 _DURATION = re.compile(_NUMBER + r"\s*(ms|s|min|h)?", re.ASCII)
 _POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
@@ -21,6 +25,12 @@ _SECONDS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MAX_DAYS: Final = 36_500
 _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True}
 _BOOLEANS.update({"false": False, "no": False, "off": False, "0": False})
+
+
+class Table:
+    """The base class of dataclasses that are tables in the settings file. ``example`` is the head of such a table."""
+
+    example: ClassVar[str]
 
 
 class BadValue(ValueError):
@@ -43,7 +53,8 @@ def parse_value(hint: Any, value: object) -> Any:
     if get_origin(inner) in (Union, UnionType):
         return _choice_or_size(get_args(inner), value)
     if get_origin(inner) is dict:
-        return _table(get_args(inner)[1], value)
+        kind = get_args(inner)[1]
+        return _texts(value) if kind is str else _tables(kind, value)
     if get_origin(inner) is Literal:
         return _choice(get_args(inner), value)
     if get_origin(inner) is list:
@@ -76,18 +87,25 @@ def format_value(value: object) -> str:
     if value is None or value in ([], {}):
         return "–"
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_format_table(each)}" for name, each in value.items())
+        return ", ".join(
+            f"{name}: {each if isinstance(each, str) else _format_table(each)}" for name, each in value.items()
+        )
     if isinstance(value, list):
         return ", ".join(value)
     if isinstance(value, float):
         return f"{value:g} s"
     if isinstance(value, int) and value and value % (1 << 20) == 0:
         return f"{value >> 30} GiB" if value % (1 << 30) == 0 else f"{value >> 20} MiB"
-    return str(value)
+    return without_password(str(value))
+
+
+def without_password(text: str) -> str:
+    """Return the text without the user name and the password of a URL in it."""
+    return _CREDENTIALS.sub("…@", text)
 
 
 def _format_table(table: Any) -> str:
-    return " ".join(f"{name}={value}" for name, value in vars(table).items() if value is not None)
+    return " ".join(f"{name}={format_value(value)}" for name, value in vars(table).items() if value is not None)
 
 
 def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
@@ -100,10 +118,17 @@ def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
         raise BadValue(f"{', '.join(choices)} or a size such as 50GiB") from None
 
 
-def _table(kind: type, value: object) -> dict[str, Any]:
+def _texts(value: object) -> dict[str, str]:
+    """Check a TOML table whose values are all texts."""
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return value
+    raise BadValue('a table of texts, such as { team = "search" }')
+
+
+def _tables(kind: type[Table], value: object) -> dict[str, Any]:
     """Convert named TOML tables to instances of the dataclass ``kind``. The keys of each table are field names."""
-    hints = get_type_hints(kind)
-    expected = f'tables in relaybook.toml, such as [namespaces."dev-*"], with the key {" or ".join(hints)}'
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
+    expected = f"tables in relaybook.toml, such as {kind.example}, with the key {' or '.join(hints)}"
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise BadValue(expected)
     parsed = {}

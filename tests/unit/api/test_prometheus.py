@@ -53,12 +53,15 @@ def test_counters_start_at_zero_for_every_code() -> None:
     assert not [code for code in codes if "upstream" in code]
 
 
-def test_ended_requests_are_counted_by_outcome() -> None:
-    log = LogMetrics(requests={"complete": 4, "interrupted": 0}, requests_failed=1)
+def test_ended_requests_are_counted_by_route_and_outcome() -> None:
+    counts = {"default": {"complete": 4, "interrupted": 0}, "gemini": {"complete": 2}}
+    log = LogMetrics(requests=counts, requests_failed={"default": 1, "gemini": 0})
     assert [line for line in lines(render(STORE, 0, 0, log)) if line.startswith("relaybook_requests")] == [
-        'relaybook_requests_total{outcome="complete"} 4.0',
-        'relaybook_requests_total{outcome="interrupted"} 0.0',
-        "relaybook_requests_failed_total 1.0",
+        'relaybook_requests_total{outcome="complete",route="default"} 4.0',
+        'relaybook_requests_total{outcome="interrupted",route="default"} 0.0',
+        'relaybook_requests_total{outcome="complete",route="gemini"} 2.0',
+        'relaybook_requests_failed_total{route="default"} 1.0',
+        'relaybook_requests_failed_total{route="gemini"} 0.0',
     ]
 
 

@@ -31,19 +31,18 @@ def test_unknown_durations_are_not_counted(tmp_path: Path) -> None:
     assert [sum(result.counts) for result in metrics.current.histograms.values()] == [0, 0, 0]
 
 
-def test_requests_are_counted_by_outcome_and_failure(tmp_path: Path) -> None:
+def test_requests_are_counted_by_route_outcome_and_failure(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path / "metrics")
     metrics.ended(exchange(), a_record(outcome="complete", failed=True))
     metrics.ended(exchange(), a_record(outcome="complete"))
     metrics.ended(exchange(), a_record(outcome="client_closed"))
+    metrics.ended(exchange(), a_record(outcome="complete", route="removed by a reload"))
+    none = {"complete": 0, "upstream_failed": 0, "client_closed": 0, "interrupted": 0, "refused": 0}
     assert metrics.current.requests == {
-        "complete": 2,
-        "upstream_failed": 0,
-        "client_closed": 1,
-        "interrupted": 0,
-        "refused": 0,
+        "default": none | {"complete": 2, "client_closed": 1},
+        "removed by a reload": none | {"complete": 1},
     }
-    assert metrics.current.failed == 1
+    assert metrics.current.failed == {"default": 1, "removed by a reload": 0}
 
 
 def test_the_last_requests_are_written_although_no_other_request_follows(
@@ -55,10 +54,11 @@ def test_the_last_requests_are_written_although_no_other_request_follows(
     metrics.write_if_due()
     metrics.ended(exchange(), a_record(outcome="complete"))
     metrics.write_if_due()
-    assert read_metrics(tmp_path / "metrics").requests["complete"] == 0  # the last write was less than 5 seconds ago
+    written = read_metrics(tmp_path / "metrics")
+    assert written.requests["default"]["complete"] == 0  # the last write was less than 5 seconds ago
     now[0] += 6 * clock.NANOSECONDS
     metrics.write_if_due()
-    assert read_metrics(tmp_path / "metrics").requests["complete"] == 1
+    assert read_metrics(tmp_path / "metrics").requests["default"]["complete"] == 1
 
 
 def test_metrics_can_be_read_by_another_process_after_a_commit(tmp_path: Path) -> None:

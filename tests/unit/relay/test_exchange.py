@@ -89,8 +89,8 @@ def test_the_client_gets_the_relays_headers_and_the_upstreams_bytes() -> None:
     lines = head.split(b"\r\n")
     assert lines[:3] == [b"HTTP/1.1 200 OK", b"Content-Length: 2", b"x-request-id: req_1"]
     assert lines[3] == b"Service-Request-Id: " + world.exchange.id_text.encode()
-    assert lines[4] == b"Service-Namespace: default"
-    assert lines[5].startswith(b"Service-Warning: unknown_header; ")
+    assert lines[4:6] == [b"Service-Namespace: default", b"Service-Route: default"]
+    assert lines[6].startswith(b"Service-Warning: unknown_header; ")
     assert body == b"ok"
 
 

@@ -13,7 +13,7 @@ from relaybook.relay.routes import Destination
 
 READER = RequestHeadReader(TAGS.is_tag, FINGERPRINTS)
 ROUTE: Any = None
-DESTINATION = Destination(ROUTE, TAGS.read(()), b"/x", "other")
+DESTINATION = Destination(ROUTE, TAGS.read(()), b"/v1/x", b"/x", "other")
 LINES = (b"Host: here", b"Authorization: Bearer sk-secret-1", b"Service-Namespace: ios", b"X-a: 1")
 
 

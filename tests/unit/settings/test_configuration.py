@@ -175,7 +175,7 @@ def test_flags_and_variables_are_derived_from_names() -> None:
 
 def test_secrets_and_tables_have_no_flag() -> None:
     secrets = {name for name, field in FIELDS.items() if field.metadata["secret"]}
-    assert set(FIELDS) - set(FLAGS) == {*secrets, "namespaces"}
+    assert set(FIELDS) - set(FLAGS) == {*secrets, "namespaces", "headers_as_properties", "fields_as_properties"}
 
 
 def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from relaybook.settings.definitions import Count
-from relaybook.settings.typed_values import BadValue, describe_type, format_value, parse_value
+from relaybook.settings.typed_values import BadValue, Count, describe_type, format_value, parse_value
 
 
 @pytest.mark.parametrize(
