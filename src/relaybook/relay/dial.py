@@ -45,7 +45,7 @@ async def dial(pool: Pool, exchange: Exchange) -> None:
         return
     exchange.dial_failed(
         f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
-        "sent. Try again, or check the upstream{_of_route(exchange)}.",
+        f"sent. Try again, or check the upstream{_of_route(exchange)}.",
     )
 
 
