@@ -3,16 +3,18 @@
 The page in these tests is empty and on another port, so every call is cross-origin and has a preflight request.
 """
 
+import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.support.browser import needs_chromium
-from tests.support.server import Server, SimulatedProvider
+from tests.support.browser import CHROMIUM, FLAGS, needs_chromium
+from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger
 
 pytestmark = needs_chromium
@@ -137,3 +139,55 @@ def test_without_allowed_origins_the_upstream_decides(page: Page, provider: Simu
         ledger = Ledger(provider)
         assert call(page, server, query="?sim_status=404") == {"thrown": "TypeError"}
         assert [entry["method"] for entry in ledger.requests()] == ["OPTIONS"]
+
+
+#: JavaScript that sends requests that need no permission: a simple POST, a POST without an origin, a form, an image.
+_ATTACK: Final = """
+async ([url, question]) => {
+  const body = JSON.stringify(question);
+  const simple = { method: "POST", mode: "no-cors", headers: { "Content-Type": "text/plain" }, body };
+  await fetch(url, simple).catch(() => null);
+  const frame = document.createElement("iframe");
+  frame.sandbox = "allow-scripts allow-forms";
+  frame.srcdoc = `<script>fetch("${url}", ${JSON.stringify(simple)}).catch(() => null)
+    .then(() => parent.postMessage("sent", "*"))<\\/script>`;
+  const sent = new Promise((resolve) => addEventListener("message", resolve, { once: true }));
+  document.body.append(frame);
+  await sent;
+  const image = new Image();
+  const loaded = new Promise((resolve) => { image.onload = image.onerror = resolve; });
+  image.src = url;
+  await loaded;
+  const form = document.createElement("form");
+  Object.assign(form, { action: url, method: "post", enctype: "text/plain", target: "result" });
+  const result = document.createElement("iframe");
+  result.name = "result";
+  const answered = new Promise((resolve) => { result.onload = resolve; });
+  document.body.append(result, form);
+  form.submit();
+  await answered;
+}
+"""
+
+
+#: Chromium itself blocks such requests since 2025. Other browsers do not.
+_WITHOUT_CHECKS: Final = "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests"
+
+
+def test_a_page_of_another_site_spends_nothing(browser: Browser, provider: SimulatedProvider, tmp_path: Path) -> None:
+    with Server(tmp_path, provider.url) as server, ExitStack() as stack:
+        other = browser.browser_type.launch(executable_path=shutil.which(CHROMIUM), args=[*FLAGS, _WITHOUT_CHECKS])
+        stack.callback(other.close)
+        context = other.new_context()
+        context.route("http://evil.example/**", lambda route: route.fulfill(body="<!doctype html><body>"))
+        evil = context.new_page()
+        evil.goto("http://evil.example/")
+        ledger = Ledger(provider)
+        evil.evaluate(_ATTACK, [f"{server.base_url}/chat/completions", QUESTION])
+        assert ledger.requests() == []
+        assert server.records() == []
+
+        def refused() -> bool:
+            return 'relaybook_refused_total{code="origin_not_allowed"} 4.0' in server.metrics()
+
+        wait_until(refused, TIMEOUT_SECONDS, "the count of four refused requests")

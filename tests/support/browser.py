@@ -30,7 +30,7 @@ CHROMIUM: Final = "chromium-headless-shell"
 needs_chromium: Final = needs(CHROMIUM)
 
 #: Flags that keep the page and the browser itself from sending anything to other machines.
-_FLAGS: Final = [
+FLAGS: Final = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -57,7 +57,7 @@ _OWN_SCHEMES: Final = ("data", "blob", "about")
 def chromium() -> Iterator[Browser]:
     """Run a headless browser until the end of the block."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which(CHROMIUM), args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=shutil.which(CHROMIUM), args=FLAGS)
         try:
             yield browser
         finally:
