@@ -16,6 +16,7 @@ from benchmarks.results.tables import table
 PARTS = [
     "comparison",
     "relay_requests",
+    "routes",
     "streams",
     "recorder",
     "memory",

@@ -64,6 +64,7 @@ def run_wrk(
     connections: int = 32,
     extra: Mapping[str, str] = _NONE,
     pause_ms: float = 0,
+    path: str = "/v1/chat/completions",
 ) -> Load:
     """Send completion requests with ``extra`` headers for a whole number of seconds.
 
@@ -80,7 +81,7 @@ def run_wrk(
         lines.append(f"function delay() return math.random(0, {round(2 * pause_ms)}) end")
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         Path(file.name).write_text("\n".join([*lines, _SCRIPT]))
-        url = f"http://127.0.0.1:{port}/v1/chat/completions"
+        url = f"http://127.0.0.1:{port}{path}"
         command = ["wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "30s"]
         output = subprocess.run([*command, "-s", file.name, url], capture_output=True, text=True, check=True).stdout
     found = next(line for line in output.splitlines() if line.startswith("RESULT "))

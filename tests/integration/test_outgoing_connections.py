@@ -167,7 +167,7 @@ def peer_of(url: str) -> Peer:
 @needs("strace")
 def test_a_server_and_all_commands_connect_only_to_the_upstream_and_to_each_other(tmp_path: Path) -> None:
     with Traced(tmp_path, "simulate") as provider:
-        with TracedServer(tmp_path, "serve", "--upstream", provider.base_url) as server:
+        with TracedServer(tmp_path, "serve", "--upstream", provider.base_url, "--routes", "anthropic,ollama") as server:
             values = {
                 "id": server.use(),
                 "data": server.data,

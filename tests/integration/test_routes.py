@@ -114,7 +114,7 @@ def test_the_log_the_status_and_the_metrics_tell_routes_apart(server: Server) ->
 
 
 def test_an_upstream_that_hangs_takes_no_request_of_another_route(tmp_path: Path) -> None:
-    with NamedUpstream("good") as good, NamedUpstream("hangs", hangs=True) as hanging:
+    with NamedUpstream("good") as good, NamedUpstream("hangs", holds=60) as hanging:
         toml = f"""
         [routes.hangs]
         upstream = "{hanging.root}/v1"

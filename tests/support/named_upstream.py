@@ -8,19 +8,18 @@ from typing import Self
 
 
 class NamedUpstream(ThreadingHTTPServer):
-    """``{"name": …, "path": …}`` is the response to each POST. With ``hangs``, responses wait for ``release``."""
+    """Responds to each POST with ``{"name": …, "path": …}``, after ``released`` is set or after ``holds`` seconds."""
 
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, name: str, *, hangs: bool = False, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, name: str, *, holds: float = 0, context: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.name = name
         #: The paths of all requests, in the order of their arrival.
         self.paths: list[str] = []
         self.released = threading.Event()
-        if not hangs:
-            self.released.set()
+        self.holds = holds
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -51,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.server.paths.append(self.path)
-        self.server.released.wait(60)
+        self.server.released.wait(self.server.holds)
         body = json.dumps({"name": self.server.name, "path": self.path}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

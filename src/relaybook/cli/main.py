@@ -45,7 +45,10 @@ _MISSING: Final = {
 #: The file that the argument "-" stands for, by command. cyclopts would parse "-" as an option.
 _STREAMS: Final = {"import": "/dev/stdin", "export": "/dev/stdout"}
 #: Settings that the demo sets itself.
-_DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "relay_url", "price_as")
+_DEMO_SETTINGS: Final = (
+    *("upstream", "routes", "upstream_ca_file", "upstream_cert", "upstream_key", "upstream_proxy"),
+    *("relay_url", "price_as"),
+)
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
 #: Settings of the command ``dashboard``.

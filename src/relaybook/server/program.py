@@ -41,12 +41,15 @@ from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.addresses import host_for_clients, split_address
 from relaybook.settings.definitions import Settings
+from relaybook.settings.routes import RouteSettings
 from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")
 
 #: The exit code if, after a stop, the data directory still has requests that are not in ClickHouse.
 _NOT_RECORDED: Final = 1
+#: The presets of the demo. All of them lead to the simulated upstream.
+_DEMO_ROUTES: Final = ("anthropic", "gemini", "ollama")
 _PORT_WAIT_NS: Final = 60 * clock.NANOSECONDS
 
 
@@ -77,13 +80,14 @@ def demo(settings: Settings) -> int:
     with socket.socket() as upstream:
         upstream.bind(("127.0.0.1", 0))
         upstream.listen(BACKLOG)
-        port = upstream.getsockname()[1]
+        simulator = f"http://127.0.0.1:{upstream.getsockname()[1]}"
         settings = replace(
             settings,
             data=settings.data / "demo",
             store="sqlite",
             relay_url=None,
-            upstream=f"http://127.0.0.1:{port}/v1",
+            upstream=f"{simulator}/v1",
+            routes={name: RouteSettings(preset=name, upstream=simulator) for name in _DEMO_ROUTES},
             price_as="openai",
         )
         return _serve(settings, print_demo_start, upstream)

@@ -94,6 +94,7 @@ def print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
         f"Relaybook {__version__}, demo\n"
         f"dashboard  {dashboard}  ←  open this in a browser\n"
         f"base URL   {base_url}  →  a simulated upstream; accepts any API key\n"
+        f"{_routes_text(settings, base_url, is_simulated=True)}"
         f"data       {DataDirectory(settings.data or Path()).path}\n\n"
         f"{samples}\n"
         "Your own requests appear at the top. Send one:\n\n"
@@ -113,12 +114,14 @@ def print_line(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise, Python would fail when it flushes stdout at exit
 
 
-def _routes_text(settings: Settings, base_url: str) -> str:
+def _routes_text(settings: Settings, base_url: str, *, is_simulated: bool = False) -> str:
     """Return one line for each route but the default route, with what its clients need."""
     lines = []
     for route in settings.resolved_routes()[1:]:
-        variable = f"{BY_NAME[route.preset].variable}=" if route.preset else ""
-        lines.append(f"route      {variable}{route.base_url(base_url)}  →  {route.upstream}\n")
+        preset = BY_NAME[route.preset] if route.preset else None
+        variable = f"{preset.variable}=" if preset else ""
+        upstream = f"the same, for clients of {preset.label}" if is_simulated and preset else route.upstream
+        lines.append(f"route      {variable}{route.base_url(base_url)}  →  {upstream}\n")
     return "".join(lines)
 
 
