@@ -13,14 +13,16 @@ import msgspec
 from relaybook_demo.simulator import texts
 from relaybook_demo.simulator.completions import fixed_tokens
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.generation import Completion, cached_tokens, complete_chat, prompt_tokens
+from relaybook_demo.simulator.generation import Completion, cached_tokens, complete_thinking, prompt_tokens
 from relaybook_demo.simulator.incoming import Request
+from relaybook_demo.simulator.models import ANTHROPIC as LISTED
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import Block, ChatRequest, Function, Message, MessagesRequest, Tool, text_of
 
 MESSAGES: Final = "/v1/messages"
 COUNT_TOKENS: Final = "/v1/messages/count_tokens"
 PATHS: Final = (MESSAGES, COUNT_TOKENS)
+MODELS: Final = "/v1/models"
 
 _MODEL_PREFIX: Final = "claude-"
 _STOP_REASONS: Final = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
@@ -34,6 +36,11 @@ _STATUS_ERRORS: Final = {
     429: ("rate_limit_error", "This request would exceed the rate limit of your organization."),
     529: ("overloaded_error", "Overloaded"),
 }
+
+
+def serves(request: Request) -> bool:
+    """Return whether a request belongs to this API. The list of models has the same path as OpenAI's list."""
+    return request.path in PATHS or (request.path == MODELS and request.header(b"anthropic-version") is not None)
 
 
 def respond(request: Request, directives: Directives, stamp: Stamp) -> Reply:
@@ -55,6 +62,8 @@ def _reply(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     key = request.header(b"x-api-key") or (request.header(b"authorization") or b"").removeprefix(b"Bearer ")
     if not key.strip() or key.startswith(b"sk-invalid"):
         return _error_reply(401, "authentication_error", "invalid x-api-key")
+    if request.path == MODELS and request.method in ("GET", "HEAD"):
+        return _list_models()
     if request.method != "POST":
         return _error_reply(405, "invalid_request_error", "Method Not Allowed")
     try:
@@ -71,6 +80,13 @@ def _reply(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     if parsed.max_tokens is None:
         return _error_reply(400, "invalid_request_error", "max_tokens: Field required")
     return _complete(parsed, messages, directives, stamp)
+
+
+def _list_models() -> Reply:
+    models = [
+        {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"} for name in LISTED
+    ]
+    return json_reply({"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]})
 
 
 def _complete(request: MessagesRequest, messages: list[Message], directives: Directives, stamp: Stamp) -> Reply:
@@ -104,17 +120,15 @@ def _completion(request: MessagesRequest, messages: list[Message], directives: D
     choice = request.tool_choice or {}
     name = choice.get("name")
     thinks = (request.thinking or {}).get("type", "disabled") != "disabled"
-    reasoning = texts.split_tokens(texts.reasoning_text()) if thinks else ()
     chat = ChatRequest(
         messages=messages,
-        model=request.model,
-        max_tokens=max(0, (request.max_tokens or 0) - len(reasoning)),
+        max_tokens=request.max_tokens,
         stop=request.stop_sequences,
         tools=[Tool(function=Function(tool.name, tool.input_schema)) for tool in request.tools or ()],
         tool_choice={"function": {"name": name}} if name else _TOOL_CHOICES.get(choice.get("type", "auto")),
         parallel_tool_calls=not choice.get("disable_parallel_tool_use", False),
     )
-    return replace(complete_chat(chat, 0, fixed_tokens(directives)), reasoning=reasoning)
+    return complete_thinking(chat, thinks, fixed_tokens(directives))
 
 
 def _chat_messages(request: MessagesRequest) -> list[Message]:

@@ -17,7 +17,7 @@ from relaybook_demo.simulator.generation import (
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 
-DONE: Final = Event(b"[DONE]")
+DONE: Final = Event(b"[DONE]", is_end_mark=True)
 MAX_CHOICES: Final = 128
 
 _SNAPSHOTS: Final = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import brotli
 import zstandard
 
-from relaybook_demo.simulator import sse
+from relaybook_demo.simulator import streams
 from relaybook_demo.simulator.directive_values import BodyDirectives
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import Reply
@@ -86,8 +86,9 @@ def _plain_content(reply: Reply, directives: Directives, now_ns: Callable[[], in
     if directives.body is not None:
         return _replacement(directives.body, reply)
     if reply.events is not None:
-        events = sse.select_events(reply.events, directives, reply.error_event)
-        return Content(sse.write(events, directives, now_ns), None, reply.content_type, is_stream=True)
+        events = streams.select_events(reply.events, directives, reply.error_event)
+        parts = streams.write(events, reply.stream_format, directives, now_ns)
+        return Content(parts, None, reply.content_type, is_stream=True)
     return Content([reply.body] if reply.body else [], len(reply.body), reply.content_type)
 
 

@@ -15,7 +15,7 @@ DIMENSIONS = 16
 def embed(request: EmbeddingsRequest) -> Reply:
     """Return one vector per input, as numbers or as base64-encoded little-endian 32-bit floats."""
     inputs = _inputs(request)
-    vectors = [_vector(text, request.dimensions or DIMENSIONS) for text in inputs]
+    vectors = [vector(text, request.dimensions or DIMENSIONS) for text in inputs]
     as_base64 = request.encoding_format == "base64"
     tokens = sum(texts.count_tokens(text) for text in inputs)
     data = [
@@ -35,7 +35,8 @@ def _inputs(request: EmbeddingsRequest) -> list[str]:
     return [str(item) for item in request.input]
 
 
-def _vector(text: str, dimensions: int) -> list[float]:
+def vector(text: str, dimensions: int) -> list[float]:
+    """Return the unit vector of a text. The numbers are exact as 32-bit floats."""
     stream = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(4 * dimensions)
     numbers = [value / 2**31 for value in struct.unpack(f"<{dimensions}i", stream)]
     size = math.sqrt(sum(value * value for value in numbers)) or 1.0

@@ -73,7 +73,7 @@ def head_of(context: ResponseContext, content: Content, framing: Framing) -> byt
     content_type = b"" if framing == "none" else content.content_type
     usual = header_set(context.stamp, int(context.first_token_ms), content_type)
     headers = [
-        *((context.reply.request_id_header if name == b"x-request-id" else name, value) for name, value in usual),
+        *_with_request_id_header(usual, context.reply.request_id_header),
         *context.reply.headers,
         *_extra_headers(context.directives),
     ]
@@ -102,6 +102,12 @@ def declared_length(directives: Directives, content: Content) -> int:
         return length
     sign, number = directives.length
     return {"": number, "+": length + number, "-": max(0, length - number)}[sign]
+
+
+def _with_request_id_header(headers: list[Header], id_header: bytes | None) -> list[Header]:
+    """Return the headers with the request id in the header ``id_header``, or without it if that is `None`."""
+    renamed = ((id_header if name == b"x-request-id" else name, value) for name, value in headers)
+    return [(name, value) for name, value in renamed if name is not None]
 
 
 def _extra_headers(directives: Directives) -> list[Header]:

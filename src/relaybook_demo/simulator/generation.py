@@ -1,11 +1,11 @@
 """Decide the text, reasoning, tool calls, finish reason and tokens of a response.
 
-The result is deterministic and does not depend on the API. ``completions``, ``responses`` and ``anthropic`` write the
-result in the formats of their APIs. The rules that tests may rely on are in docs/reference/simulator.md.
+The result is deterministic and does not depend on the API. The module of each API writes the result in its
+format. The rules that tests may rely on are in docs/reference/simulator.md.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -72,6 +72,19 @@ def complete_chat(request: ChatRequest, index: int, fixed: FixedTokens | None = 
     )
     limit = request.max_completion_tokens if request.max_completion_tokens is not None else request.max_tokens
     return _limit_tokens(tokens, reasoning, limit)
+
+
+def complete_thinking(
+    request: ChatRequest, thinks: bool, fixed: FixedTokens | None = None, index: int = 0
+) -> Completion:
+    """Return choice number ``index``, for APIs whose requests say whether the model thinks.
+
+    The reasoning is never truncated, but it counts toward ``max_tokens``.
+    """
+    reasoning = texts.split_tokens(texts.reasoning_text()) if thinks else ()
+    limit = None if request.max_tokens is None else max(0, request.max_tokens - len(reasoning))
+    plain = msgspec.structs.replace(request, model=None, max_tokens=limit)
+    return replace(complete_chat(plain, index, fixed), reasoning=reasoning)
 
 
 def complete_prompt(prompt: str, model: str, limit: int | None, fixed: FixedTokens | None = None) -> Completion:

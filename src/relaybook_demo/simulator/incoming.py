@@ -14,7 +14,11 @@ import httptools
 from relaybook_demo.simulator.replies import Header
 
 _MAX_STORED_BYTES = 64 * 1024
-_PARSED_PATHS = (b"/v1/chat/completions", b"/v1/responses", b"/v1/embeddings", b"/v1/messages", b"/v1/echo", b"/__sim/")
+#: The beginnings of the paths whose bodies are parsed or sent back.
+_PARSED_PATHS = (
+    *("/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/messages", "/v1/echo", "/__sim/"),
+    *("/v1/models/", "/v1/projects/", "/v1beta/", "/v1beta1/", "/api/"),
+)
 
 
 class MalformedRequest(ValueError):
@@ -71,7 +75,7 @@ class Request:
     def begin_body(self) -> None:
         """Mark the head as complete, and decide whether the whole body will be stored."""
         self.has_head = True
-        self._stores_body = self.target.startswith(_PARSED_PATHS)
+        self._stores_body = self.path.startswith(_PARSED_PATHS)
 
     def add_body(self, data: bytes) -> None:
         """Add received body bytes."""

@@ -1,11 +1,10 @@
-"""List the models of the simulated upstream."""
+"""Name the models of the simulated upstream, and list them in OpenAI's format."""
 
 from typing import Final
 from urllib.parse import unquote
 
 from relaybook_demo.simulator.replies import Reply, json_reply, unknown_model
 
-PREFIXES: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "sim-")
 LISTED: Final = (
     "gpt-4o",
     "gpt-4o-mini",
@@ -20,12 +19,42 @@ LISTED: Final = (
     "text-embedding-3-large",
     "sim-echo",
 )
+ANTHROPIC: Final = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5")
+GEMINI: Final = ("gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite")
+GEMINI_EMBEDDING: Final = ("gemini-embedding-001", "gemini-embedding-2")
+#: The models that are installed in Ollama. The part after the colon is the tag.
+OLLAMA: Final = ("llama3.2:latest", "qwen3:8b", "gemma3:4b", "gpt-oss:20b", "deepseek-r1:8b", "nomic-embed-text:latest")
+COHERE: Final = ("command-a-03-2025", "command-r7b-12-2024", "embed-v4.0", "rerank-v3.5")
+MISTRAL: Final = ("mistral-large-latest", "mistral-small-latest", "codestral-latest")
+
+_OPENAI_PREFIXES: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "sim-")
+_GEMINI_PREFIXES: Final = ("gemini-", "gemma-", "text-embedding-", "sim-")
+_COHERE_PREFIXES: Final = ("command-", "c4ai-", "embed-", "rerank-", "sim-")
+_MISTRAL_PREFIXES: Final = ("mistral-", "ministral-", "codestral-", "magistral-", "pixtral-")
+#: Google and Mistral also serve the paths of OpenAI's API.
+_ON_OPENAI_PATHS: Final = (*_OPENAI_PREFIXES, "gemini-", *_MISTRAL_PREFIXES)
 _CREATED: Final = 1_715_367_049
 
 
 def is_known(model: str) -> bool:
-    """Return whether a model exists, which means that its name starts with one of ``PREFIXES``."""
-    return model.startswith(PREFIXES)
+    """Return whether a model exists on the paths of OpenAI's API. The name's beginning decides."""
+    return model.startswith(_ON_OPENAI_PATHS)
+
+
+def is_gemini(model: str) -> bool:
+    """Return whether a model exists in Google's API."""
+    return model.startswith(_GEMINI_PREFIXES)
+
+
+def is_cohere(model: str) -> bool:
+    """Return whether a model exists in Cohere's API."""
+    return model.startswith(_COHERE_PREFIXES)
+
+
+def is_ollama(model: str) -> bool:
+    """Return whether a model is installed in Ollama, with any tag."""
+    name = model.partition(":")[0]
+    return name.startswith("sim-") or any(name == installed.partition(":")[0] for installed in OLLAMA)
 
 
 def list_models() -> Reply:

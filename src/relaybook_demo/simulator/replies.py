@@ -4,7 +4,7 @@ This module also builds error responses in OpenAI's format.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,11 +16,20 @@ EVENT_STREAM = b"text/event-stream; charset=utf-8"
 encode_json = msgspec.json.encode
 
 
+#: The form of a stream: server-sent events, lines of JSON, or one JSON array that arrives in parts.
+StreamFormat: TypeAlias = Literal["sse", "ndjson", "json-array"]
+
+
 class Event(NamedTuple):
-    """One server-sent event. The data is JSON or ``[DONE]``. If the event has no name, ``name`` is empty."""
+    """One event of a stream. The data is JSON or ``[DONE]``.
+
+    Only server-sent events have a ``name``; it is empty if the event has no name. ``is_end_mark`` is true if the event
+    marks the end of the stream.
+    """
 
     data: bytes
     name: bytes = b""
+    is_end_mark: bool = False
 
 
 @dataclass(slots=True)
@@ -33,7 +42,9 @@ class Reply:
     headers: list[Header] = field(default_factory=list)
     events: list[Event] | None = None
     output_tokens: int = 0
-    request_id_header: bytes = b"x-request-id"
+    stream_format: StreamFormat = "sse"
+    #: The header with the id of the request. `None` if the API sends no such header.
+    request_id_header: bytes | None = b"x-request-id"
     #: The event that ends a stream with an error. `None` means OpenAI's error event.
     error_event: Event | None = None
 

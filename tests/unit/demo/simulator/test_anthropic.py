@@ -137,6 +137,14 @@ def test_errors_have_anthropics_structure(changes: dict[str, Any], status: int, 
     assert reply.request_id_header == b"request-id"
 
 
+def test_the_list_of_models_has_anthropics_format_if_the_request_has_a_version() -> None:
+    version = (b"anthropic-version", b"2023-06-01")
+    request = Request("GET", b"/v1/models", [KEY, version])
+    listed = json.loads(reply_to(request, NO_DIRECTIVES, STAMP).body)
+    assert {"claude-haiku-4-5"} <= {model["id"] for model in listed["data"]}
+    assert (listed["first_id"], listed["last_id"]) == (listed["data"][0]["id"], listed["data"][-1]["id"])
+
+
 def test_a_bearer_token_is_a_key() -> None:
     assert send(key=(b"authorization", b"Bearer sk-ant-test")).status == 200
 

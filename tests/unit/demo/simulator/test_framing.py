@@ -75,3 +75,12 @@ def test_the_tail_ends_chunks_with_trailers_and_surplus() -> None:
 )
 def test_some_responses_have_no_body(context: ResponseContext, has_body: bool) -> None:
     assert context.has_body is has_body
+
+
+@pytest.mark.parametrize(("name", "is_sent"), [(b"request-id", True), (None, False)])
+def test_each_api_has_its_own_header_for_the_request_id(name: bytes | None, is_sent: bool) -> None:
+    context = make_context()
+    context.reply.request_id_header = name
+    head = head_of(context, KNOWN, "length")
+    assert (b"\r\nrequest-id: req_0123456789abcdef0123\r\n" in head) is is_sent
+    assert b"x-request-id" not in head

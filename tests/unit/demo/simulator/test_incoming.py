@@ -59,6 +59,23 @@ def test_the_body_of_an_unknown_path_is_only_hashed() -> None:
     assert request.body_sha256 == hashlib.sha256(b"x" * size).hexdigest()
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        b"/v1/chat/completions",
+        b"http://host/v1/messages?beta=true",
+        b"/v1/models/gemini-2.5-flash:generateContent",
+        b"/v1beta/models/gemini-2.5-flash:generateContent",
+        b"/v1beta/openai/chat/completions",
+        b"/api/chat",
+    ],
+)
+def test_the_body_of_a_known_path_is_stored(target: bytes) -> None:
+    size = 200_000
+    (request,) = read(b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (target, size), b"x" * size)
+    assert len(request.body) == size
+
+
 def test_upgrades_are_ignored() -> None:
     upgrade = b"GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
     assert [request.path for request in read(upgrade, upgrade)] == ["/v1/models"] * 2

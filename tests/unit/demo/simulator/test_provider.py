@@ -100,6 +100,17 @@ def test_every_api_responds() -> None:
     assert send(b"/v1/embeddings", b'{"model": "text-embedding-3-small", "input": "a"}').status == 200
 
 
+@pytest.mark.parametrize("path", [b"/v1beta/openai/", b"/v1/"])
+def test_google_and_mistral_models_are_served_on_the_paths_of_openai(path: bytes) -> None:
+    for model in ("gemini-2.5-flash", "mistral-small-latest"):
+        body = json.dumps({"model": model, "messages": [{"role": "user", "content": "a"}]}).encode()
+        assert json.loads(send(path + b"chat/completions", body).body)["model"] == model
+    embeddings = b'{"model": "gemini-embedding-001", "input": "a"}'
+    assert send(path + b"embeddings", embeddings).status == 200
+    assert send(path + b"models/gemini-2.5-flash", method="GET").status == 200
+    assert send(path + b"models", method="GET", key=None).status == 401
+
+
 def test_metadata_is_parsed_only_if_it_may_contain_directives() -> None:
     assert metadata_of(b'{"metadata": {"a": "b"}}') is None
     assert metadata_of(b'{"metadata": {"sim_delay_ms": "5"}}') == {"sim_delay_ms": "5"}

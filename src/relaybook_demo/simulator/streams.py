@@ -1,15 +1,18 @@
-"""Write server-sent events, with the line ends, comments and data lines that directives set."""
+"""Write the events of a stream as server-sent events, as lines of JSON, or as one JSON array.
+
+Directives set the line ends, comments and data lines of server-sent events.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.replies import Event, stream_error
+from relaybook_demo.simulator.replies import Event, StreamFormat, stream_error
 
 _BOM = b"\xef\xbb\xbf"
 
 
 def select_events(events: list[Event], directives: Directives, error: Event | None = None) -> list[Event]:
-    """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event.
+    """Return the events to send. Directives may remove the end mark or end the stream with an error event.
 
     ``error`` is the error event. `None` means OpenAI's error event.
     """
@@ -17,17 +20,44 @@ def select_events(events: list[Event], directives: Directives, error: Event | No
         count, is_named = directives.error_event
         return [*events[:count], error or Event(stream_error(), b"error" if is_named else b"")]
     if not directives.done:
-        return [event for event in events if event.data != b"[DONE]"]
+        return [event for event in events if not event.is_end_mark]
     return events
 
 
-def write(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
+def write(
+    events: Iterable[Event], stream_format: StreamFormat, directives: Directives, now_ns: Callable[[], int]
+) -> Iterator[bytes]:
     """Yield the bytes of each event. An event is encoded only when the iterator reaches it.
 
     With ``Sim-Timestamps``, each event contains the time from ``now_ns``.
     """
+    match stream_format:
+        case "sse":
+            return _server_sent_events(events, directives, now_ns)
+        case "ndjson":
+            return _lines(events, directives, now_ns)
+        case "json-array":
+            return _array(events, directives, now_ns)
+
+
+def _lines(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
+    for event in events:
+        yield (_stamp(event.data, now_ns()) if directives.timestamps else event.data) + b"\n"
+
+
+def _array(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
+    """Yield the elements of an array, and its end. As in Google's API, a comma starts the next part."""
+    start = b"["
+    for event in events:
+        yield start + (_stamp(event.data, now_ns()) if directives.timestamps else event.data)
+        start = b"\n,\r\n"
+    if directives.done:
+        yield b"[]" if start == b"[" else b"\n]\n"
+
+
+def _server_sent_events(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
     if not directives.sse and not directives.timestamps:
-        for data, name in events:
+        for data, name, _ in events:
             yield b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
         return
     for index, event in enumerate(events):
