@@ -216,3 +216,19 @@ def test_the_program_prints_its_address_and_stops_on_a_signal(tmp_path: Path) ->
         program.send_signal(signal.SIGTERM)
         assert program.wait(10) == 0
     assert b'"outcome":"sent"' in (tmp_path / "l.jsonl").read_bytes()
+
+
+def test_the_sdk_reads_images_speech_and_transcriptions() -> None:
+    async def test(wire: Wire) -> None:
+        async with sdk(wire) as client:
+            images = await client.images.generate(model="gpt-image-1", prompt="a cup of tea", n=2)
+            speech = await client.audio.speech.create(model="tts-1", voice="alloy", input="Hello to all")
+            audio = speech.content
+            text = await client.audio.transcriptions.create(model="whisper-1", file=("speech.wav", audio))
+        pictures = [base64.b64decode(image.b64_json or "") for image in images.data or ()]
+        assert [picture[:8] for picture in pictures] == [b"\x89PNG\r\n\x1a\n"] * 2
+        assert images.usage is not None
+        assert audio.startswith(b"RIFF")
+        assert text.text
+
+    with_simulator(test)

@@ -14,6 +14,7 @@ from relaybook_demo.simulator.generation import (
     complete_chat,
     prompt_tokens,
 )
+from relaybook_demo.simulator.models import is_mistral
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 
@@ -117,17 +118,29 @@ def _events(
     tail: dict[str, Any] = {"service_tier": "default", "system_fingerprint": "fp_simulated"}
     if include_usage and directives.usage != "missing":
         tail["usage"] = None
-    choices = [_deltas(index, completion, stamp) for index, completion in enumerate(completions)]
-    chunks = (choice for row in itertools.zip_longest(*choices) for choice in row if choice is not None)
-    events = [Event(encode_json({**common, **_choices_field([choice], directives), **tail})) for choice in chunks]
-    if "usage" in tail:
-        events.append(Event(encode_json({**common, "choices": [], **tail, **_usage_field(usage, directives)})))
-    events.append(DONE)
-    return events
+    from_mistral = is_mistral(common["model"])
+    choices = [
+        _deltas(index, completion, stamp, splits_calls=not from_mistral) for index, completion in enumerate(completions)
+    ]
+    rows = itertools.zip_longest(*choices)
+    chunks = [
+        {**common, **_choices_field([choice], directives), **tail}
+        for row in rows
+        for choice in row
+        if choice is not None
+    ]
+    if from_mistral:  # the usage is in the last chunk with a choice, even if the client did not ask
+        chunks[-1] |= _usage_field(usage, directives)
+    elif "usage" in tail:
+        chunks.append({**common, "choices": [], **tail, **_usage_field(usage, directives)})
+    return [*(Event(encode_json(chunk)) for chunk in chunks), DONE]
 
 
-def _deltas(index: int, completion: Completion, stamp: Stamp) -> Iterator[dict[str, Any]]:
-    """Yield the choices for the chunks of one completion: role, reasoning, text or tool calls, and finish reason."""
+def _deltas(index: int, completion: Completion, stamp: Stamp, *, splits_calls: bool) -> Iterator[dict[str, Any]]:
+    """Yield the choices for the chunks of one completion: role, reasoning, text or tool calls, and finish reason.
+
+    Without ``splits_calls``, each tool call is whole, as Mistral sends it.
+    """
 
     def choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
@@ -138,15 +151,16 @@ def _deltas(index: int, completion: Completion, stamp: Stamp) -> Iterator[dict[s
     for token in completion.tokens:
         yield choice({"content": token})
     for call_index, call in enumerate(completion.tool_calls):
-        for delta in _call_deltas(call_index, call, _call_id(stamp, index, call_index)):
+        for delta in _call_deltas(call_index, call, _call_id(stamp, index, call_index), splits_calls):
             yield choice({"tool_calls": [delta]})
     yield choice({}, completion.finish_reason)
 
 
-def _call_deltas(call_index: int, call: ToolCall, call_id: str) -> Iterator[dict[str, Any]]:
+def _call_deltas(call_index: int, call: ToolCall, call_id: str, splits: bool) -> Iterator[dict[str, Any]]:
     """Yield the deltas of one tool call: first its id and name, then its arguments in chunks."""
-    yield {"index": call_index, "id": call_id, "type": "function", "function": {"name": call.name, "arguments": ""}}
-    for chunk in texts.split_tokens(call.arguments):
+    function = {"name": call.name, "arguments": "" if splits else call.arguments}
+    yield {"index": call_index, "id": call_id, "type": "function", "function": function}
+    for chunk in texts.split_tokens(call.arguments) if splits else ():
         yield {"index": call_index, "function": {"arguments": chunk}}
 
 

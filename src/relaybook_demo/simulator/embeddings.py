@@ -6,24 +6,26 @@ import math
 import struct
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.replies import Reply, json_reply
+from relaybook_demo.simulator.models import is_mistral
+from relaybook_demo.simulator.replies import Reply, Stamp, json_reply
 from relaybook_demo.simulator.requests import EmbeddingsRequest
 
 DIMENSIONS = 16
 
 
-def embed(request: EmbeddingsRequest) -> Reply:
+def embed(request: EmbeddingsRequest, stamp: Stamp) -> Reply:
     """Return one vector per input, as numbers or as base64-encoded little-endian 32-bit floats."""
     inputs = _inputs(request)
     vectors = [vector(text, request.dimensions or DIMENSIONS) for text in inputs]
     as_base64 = request.encoding_format == "base64"
     tokens = sum(texts.count_tokens(text) for text in inputs)
     data = [
-        {"object": "embedding", "index": index, "embedding": _base64(vector) if as_base64 else vector}
+        {"object": "embedding", "index": index, "embedding": encode_base64(vector) if as_base64 else vector}
         for index, vector in enumerate(vectors)
     ]
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-    return json_reply({"object": "list", "data": data, "model": request.model, "usage": usage})
+    body = {"object": "list", "data": data, "model": request.model, "usage": usage}
+    return json_reply({"id": f"embd-{stamp.unique}", **body} if is_mistral(request.model or "") else body)
 
 
 def _inputs(request: EmbeddingsRequest) -> list[str]:
@@ -44,5 +46,6 @@ def vector(text: str, dimensions: int) -> list[float]:
     return list(exact)
 
 
-def _base64(vector: list[float]) -> str:
+def encode_base64(vector: list[float]) -> str:
+    """Return a vector as base64-encoded little-endian 32-bit floats."""
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

@@ -16,8 +16,10 @@ from relaybook_demo.simulator.replies import Header
 _MAX_STORED_BYTES = 64 * 1024
 #: The beginnings of the paths whose bodies are parsed or sent back.
 _PARSED_PATHS = (
-    *("/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/messages", "/v1/echo", "/__sim/"),
+    *("/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/echo", "/__sim/"),
+    *("/v1/fim/completions", "/v1/images/generations", "/v1/audio/"),
     *("/v1/models/", "/v1/projects/", "/v1beta/", "/v1beta1/", "/api/"),
+    *("/v2/chat", "/v2/embed", "/v2/rerank", "/v1/embed", "/v1/rerank"),
 )
 
 

@@ -24,10 +24,19 @@ GEMINI: Final = ("gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-2.5-flash
 GEMINI_EMBEDDING: Final = ("gemini-embedding-001", "gemini-embedding-2")
 #: The models that are installed in Ollama. The part after the colon is the tag.
 OLLAMA: Final = ("llama3.2:latest", "qwen3:8b", "gemma3:4b", "gpt-oss:20b", "deepseek-r1:8b", "nomic-embed-text:latest")
-COHERE: Final = ("command-a-03-2025", "command-r7b-12-2024", "embed-v4.0", "rerank-v3.5")
-MISTRAL: Final = ("mistral-large-latest", "mistral-small-latest", "codestral-latest")
 
-_OPENAI_PREFIXES: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "sim-")
+_OPENAI_PREFIXES: Final = (
+    "gpt-",
+    "chatgpt-",
+    "o1",
+    "o3",
+    "o4",
+    "text-embedding-",
+    "dall-e-",
+    "whisper-",
+    "tts-",
+    "sim-",
+)
 _GEMINI_PREFIXES: Final = ("gemini-", "gemma-", "text-embedding-", "sim-")
 _COHERE_PREFIXES: Final = ("command-", "c4ai-", "embed-", "rerank-", "sim-")
 _MISTRAL_PREFIXES: Final = ("mistral-", "ministral-", "codestral-", "magistral-", "pixtral-")
@@ -55,6 +64,11 @@ def is_ollama(model: str) -> bool:
     """Return whether a model is installed in Ollama, with any tag."""
     name = model.partition(":")[0]
     return name.startswith("sim-") or any(name == installed.partition(":")[0] for installed in OLLAMA)
+
+
+def is_mistral(model: str) -> bool:
+    """Return whether a model is Mistral's. Mistral serves the paths of OpenAI's API with small differences."""
+    return model.startswith(_MISTRAL_PREFIXES)
 
 
 def list_models() -> Reply:

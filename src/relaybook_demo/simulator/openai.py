@@ -5,20 +5,21 @@ from typing import Final, Protocol
 
 import msgspec
 
-from relaybook_demo.simulator import replies, responses
+from relaybook_demo.simulator import media, replies, responses
 from relaybook_demo.simulator.completions import MAX_CHOICES, complete
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.embeddings import embed
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.models import is_known, list_models, show_model
 from relaybook_demo.simulator.replies import Reply, Stamp
-from relaybook_demo.simulator.requests import ChatRequest, EmbeddingsRequest, ResponsesRequest
+from relaybook_demo.simulator.requests import ChatRequest, EmbeddingsRequest, FimRequest, ResponsesRequest
 
-Body = ChatRequest | ResponsesRequest | EmbeddingsRequest
+Body = ChatRequest | FimRequest | ResponsesRequest | EmbeddingsRequest
 
 _GOOGLE_PREFIX: Final = "/v1beta/openai/"
 _REQUEST_TYPES: Final[dict[str, type[Body]]] = {
     "/v1/chat/completions": ChatRequest,
+    "/v1/fim/completions": FimRequest,
     "/v1/responses": ResponsesRequest,
     "/v1/embeddings": EmbeddingsRequest,
 }
@@ -39,7 +40,7 @@ def respond(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     error_reply = _check_key(request.header(b"authorization"))
     if error_reply is not None:
         return error_reply
-    if path in _REQUEST_TYPES:
+    if path in _REQUEST_TYPES or path in media.PATHS:
         return _handle_post(request, path, directives, stamp)
     if request.method in ("GET", "HEAD"):
         if path == "/v1/models":
@@ -60,6 +61,8 @@ def _handle_post(request: Request, path: str, directives: Directives, stamp: Sta
     if request.method != "POST":
         message = f"Not allowed to {request.method} on {request.path}."
         return replies.invalid_request(405, message, "method_not_supported")
+    if path in media.PATHS:
+        return media.respond(request, path, stamp)
     try:
         parsed: Body = msgspec.json.decode(request.body, type=_REQUEST_TYPES[path])
     except msgspec.ValidationError as error:
@@ -72,10 +75,12 @@ def _handle_post(request: Request, path: str, directives: Directives, stamp: Sta
     match parsed:
         case ChatRequest():
             return _chat(parsed, directives, stamp)
+        case FimRequest():
+            return complete(parsed.chat(), directives, stamp)
         case ResponsesRequest():
             return responses.respond(parsed, directives, stamp)
         case _:
-            return embed(parsed)
+            return embed(parsed, stamp)
 
 
 def _chat(request: ChatRequest, directives: Directives, stamp: Stamp) -> Reply:

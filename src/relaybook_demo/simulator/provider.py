@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from relaybook_demo.simulator import anthropic, gemini, ollama, openai, replies
+from relaybook_demo.simulator import anthropic, cohere, gemini, ollama, openai, replies
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import Reply, Stamp
@@ -24,6 +24,7 @@ _OPENAI: Final = _Api(openai.respond, replies.status_error)
 _ANTHROPIC: Final = _Api(anthropic.respond, anthropic.status_error)
 _GEMINI: Final = _Api(gemini.respond, gemini.status_error)
 _OLLAMA: Final = _Api(ollama.respond, ollama.status_error)
+_COHERE: Final = _Api(cohere.respond, cohere.status_error)
 
 
 class _Metadata(msgspec.Struct):
@@ -63,7 +64,9 @@ def _api_of(request: Request) -> _Api:
         return _ANTHROPIC
     if gemini.serves(request):
         return _GEMINI
-    return _OLLAMA if ollama.serves(request) else _OPENAI
+    if ollama.serves(request):
+        return _OLLAMA
+    return _COHERE if cohere.serves(request) else _OPENAI
 
 
 def _default_reply(api: _Api, request: Request, directives: Directives, stamp: Stamp) -> Reply:

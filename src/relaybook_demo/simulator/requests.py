@@ -73,6 +73,29 @@ class ChatRequest(msgspec.Struct):
     metadata: dict[str, Any] | None = None
 
 
+class FimRequest(msgspec.Struct):
+    """The body of Mistral's ``POST /v1/fim/completions``, which completes code between a prompt and a suffix."""
+
+    prompt: str
+    model: str | None = None
+    suffix: str | None = None
+    stream: bool | None = None
+    max_tokens: int | None = None
+    stop: str | list[str] | None = None
+    metadata: dict[str, Any] | None = None
+
+    def chat(self) -> ChatRequest:
+        """Return the request as a chat request."""
+        prompt = f"{self.prompt}\n{self.suffix}" if self.suffix else self.prompt
+        return ChatRequest(
+            messages=[Message("user", prompt)],
+            model=self.model,
+            stream=self.stream,
+            max_tokens=self.max_tokens,
+            stop=self.stop,
+        )
+
+
 class ResponsesRequest(msgspec.Struct):
     """The body of ``POST /v1/responses``."""
 

@@ -50,6 +50,19 @@ def test_usage_is_streamed_only_on_request() -> None:
     assert (with_usage[-1]["choices"], with_usage[-1]["usage"]) == ([], response_body()["usage"])
 
 
+def test_a_stream_of_mistral_has_the_usage_in_its_last_chunk() -> None:
+    last = chunks(model="mistral-small-latest")[-1]
+    assert (last["choices"][0]["finish_reason"], last["usage"]) == ("stop", response_body()["usage"])
+    assert "usage" not in chunks(Directives(usage="missing"), model="mistral-small-latest")[-1]
+
+
+def test_a_stream_of_mistral_has_whole_tool_calls() -> None:
+    tools = [Tool(function=Function("weather", {"properties": {"city": {"type": "string"}}}))]
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks(model="mistral-small-latest", tools=tools)]
+    (calls,) = [delta["tool_calls"] for delta in deltas if "tool_calls" in delta]
+    assert calls[0]["function"] == {"name": "weather", "arguments": '{"city":"Refund?"}'}
+
+
 def test_several_choices_are_interleaved() -> None:
     parts = chunks(n=3)
     assert [part["choices"][0]["index"] for part in parts[:6]] == [0, 1, 2, 0, 1, 2]

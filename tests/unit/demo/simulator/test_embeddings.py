@@ -7,11 +7,12 @@ import struct
 from typing import Any
 
 from relaybook_demo.simulator.embeddings import DIMENSIONS, embed
+from relaybook_demo.simulator.replies import Stamp
 from relaybook_demo.simulator.requests import EmbeddingsRequest
 
 
 def vectors(request: EmbeddingsRequest) -> list[Any]:
-    return [item["embedding"] for item in json.loads(embed(request).body)["data"]]
+    return [item["embedding"] for item in json.loads(embed(request, Stamp("ab", 0)).body)["data"]]
 
 
 def test_both_formats_have_the_same_numbers() -> None:

@@ -97,6 +97,7 @@ def test_a_status_directive_gets_an_error_in_openai_format() -> None:
 def test_every_api_responds() -> None:
     assert send(body=b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "a"}]}').status == 200
     assert send(b"/v1/responses", b'{"model": "gpt-4o", "input": "a"}').status == 200
+    assert send(b"/v1/fim/completions", b'{"model": "codestral-latest", "prompt": "a"}').status == 200
     assert send(b"/v1/embeddings", b'{"model": "text-embedding-3-small", "input": "a"}').status == 200
 
 
