@@ -1,4 +1,4 @@
-"""Start one relay with a simulated upstream for all tests of a file."""
+"""Start the servers that the SDKs talk to, once for all tests of a file."""
 
 from collections.abc import Iterator
 
@@ -15,6 +15,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         Server(directory, provider.url, "--price-as", "openai") as server,
     ):
         yield World(server, provider)
+
+
+@pytest.fixture(scope="module")
+def simulator_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a simulated upstream for all tests of a file, without a relay. Returns its URL without a path."""
+    with SimulatedProvider(tmp_path_factory.mktemp("simulator")) as provider:
+        yield provider.url.removesuffix("/v1")
 
 
 @pytest.fixture(params=["sync", "async"])
