@@ -150,6 +150,15 @@ def test_thoughts_are_counted_apart_and_signed() -> None:
     assert "thoughtsTokenCount" not in plain["usageMetadata"]
 
 
+def test_thoughts_of_earlier_turns_are_not_part_of_the_text() -> None:
+    answer, thought = {"text": "Yes."}, {"text": "Let me think.", "thought": True}
+    with_thought, without = (
+        generate(contents=[*QUESTION, {"role": "model", "parts": parts}, *QUESTION])
+        for parts in ([thought, answer], [answer])
+    )
+    assert with_thought == without
+
+
 def test_long_prompts_are_read_from_the_cache() -> None:
     usage = generate(system_instruction={"parts": {"text": "word " * 2000}})["usageMetadata"]
     assert 1024 < usage["cachedContentTokenCount"] <= usage["promptTokenCount"]

@@ -29,6 +29,7 @@ def test_every_model_exists_in_its_api() -> None:
     assert all(is_ollama(name) for name in OLLAMA)
     assert is_ollama("llama3.2")
     assert is_ollama("llama3.2:1b")
+    assert is_ollama("sim-anything")
     assert not is_ollama("llama4")
     assert not is_gemini("gpt-4o")
 
