@@ -18,10 +18,23 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def simulator_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a simulated upstream for all tests of a file, without a relay. Returns its URL without a path."""
-    with SimulatedProvider(tmp_path_factory.mktemp("simulator")) as provider:
-        yield provider.url.removesuffix("/v1")
+def routed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Start a relay with the route that the test file names in ``ROUTE``. The simulated upstream serves the route."""
+    directory = tmp_path_factory.mktemp(request.module.ROUTE)
+    with SimulatedProvider(directory) as provider:
+        root = provider.url.removesuffix("/v1")
+        settings = directory / "relaybook.toml"
+        settings.write_text(f'[routes.{request.module.ROUTE}]\nupstream = "{root}"\n')
+        with Server(directory, provider.url, "--config", str(settings)) as server:
+            yield World(server, provider)
+
+
+@pytest.fixture(params=["direct", "relayed"])
+def base_url(request: pytest.FixtureRequest, routed: World) -> str:
+    """Return the base URL of the simulated upstream, or of the route in front of it."""
+    if request.param == "direct":
+        return routed.provider.url.removesuffix("/v1")
+    return f"http://127.0.0.1:{routed.server.port}/{request.module.ROUTE}"
 
 
 @pytest.fixture(params=["sync", "async"])

@@ -9,6 +9,8 @@ import pytest
 from cohere.core.api_error import ApiError
 from tests.conformance.sdk.answers import Answer, Call, run
 
+#: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
+ROUTE: Final = "cohere"
 KEY: Final = "co-sdk-caller-1234567890"
 MODEL: Final = "command-a-03-2025"
 QUESTION: Final[Any] = [{"role": "user", "content": "Can I get a refund?"}]
@@ -23,11 +25,6 @@ TOOLS: Final[Any] = [
         },
     }
 ]
-
-
-@pytest.fixture
-def base_url(simulator_url: str) -> str:
-    return simulator_url
 
 
 def call(

@@ -9,6 +9,8 @@ from google import genai
 from google.genai import errors, types
 from tests.conformance.sdk.answers import Answer, Call, run
 
+#: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
+ROUTE: Final = "gemini"
 KEY: Final = "AIzaSy-sdk-caller-1234567890"
 MODEL: Final = "gemini-2.5-flash"
 QUESTION: Final[Any] = "Can I get a refund?"
@@ -20,11 +22,6 @@ WEATHER: Final = {
 }
 TOOLS: Final[Any] = [{"function_declarations": [WEATHER]}]
 THOUGHTS: Final[Any] = {"include_thoughts": True}
-
-
-@pytest.fixture
-def base_url(simulator_url: str) -> str:
-    return simulator_url
 
 
 def client(base_url: str, headers: dict[str, str] | None = None, key: str = KEY) -> genai.Client:

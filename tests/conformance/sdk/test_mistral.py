@@ -7,8 +7,11 @@ import httpx2
 import pytest
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
-from tests.conformance.sdk.answers import Answer, Call, run
+from tests.conformance.sdk.answers import Answer, Call, assert_recorded, run
+from tests.conformance.sdk.calls import World, unique
 
+#: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
+ROUTE: Final = "mistral"
 KEY: Final = "mistral-sdk-caller-1234567890"
 MODEL: Final = "mistral-small-latest"
 QUESTION: Final[Any] = [{"role": "user", "content": "Can I get a refund?"}]
@@ -22,11 +25,6 @@ TOOLS: Final[Any] = [
         },
     }
 ]
-
-
-@pytest.fixture
-def base_url(simulator_url: str) -> str:
-    return simulator_url
 
 
 def call(
@@ -94,6 +92,26 @@ def test_whole_and_streamed_responses_are_the_same(
     assert whole.finish_reason == reason
     assert whole.input_tokens
     assert whole.output_tokens
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "request_",
+    [{"messages": QUESTION}, {"messages": ASKS_FOR_WEATHER, "tools": TOOLS}, {"messages": QUESTION, "max_tokens": 3}],
+    ids=["chat", "tools", "truncated"],
+)
+def test_the_record_has_what_the_sdk_reported(
+    routed: World, style: str, streamed: bool, request_: dict[str, Any]
+) -> None:
+    namespace = unique()
+    headers = {"Service-Namespace": namespace}
+    url = routed.server.base_url.removesuffix("/v1") + "/mistral"
+    answer = ask(url, style, "chat", streamed=streamed, model=MODEL, headers=headers, **request_)
+    (row,) = routed.recorded(namespace)
+    record = routed.server.record(row["id"])
+    assert (record["kind"], record["route"], record["status"]) == ("chat", "mistral", 200)
+    assert_recorded(record, answer)
+    assert record["tokens_estimated"] is False
 
 
 def test_every_text_gets_a_vector(base_url: str, style: str) -> None:

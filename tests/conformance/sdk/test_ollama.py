@@ -8,15 +8,12 @@ import ollama
 import pytest
 from tests.conformance.sdk.answers import Answer, Call, run
 
+#: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
+ROUTE: Final = "ollama"
 MODEL: Final = "llama3.2"
 QUESTION: Final[Any] = [{"role": "user", "content": "Can I get a refund?"}]
 PNG: Final = b"\x89PNG\r\n\x1a\n" * 20_000
 ASKS_FOR_WEATHER: Final[Any] = [{"role": "user", "content": "The weather in Zürich"}]
-
-
-@pytest.fixture
-def base_url(simulator_url: str) -> str:
-    return simulator_url
 
 
 def call(base_url: str, style: str, method: str, headers: dict[str, str] | None = None, **request: Any) -> Any:
