@@ -5,7 +5,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from relaybook_demo.simulator import anthropic, cohere, gemini, ollama, openai, replies
+from relaybook_demo.simulator import replies
+from relaybook_demo.simulator.apis import anthropic, cohere, gemini, ollama, openai
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import Reply, Stamp

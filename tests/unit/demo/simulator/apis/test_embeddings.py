@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Any
 
-from relaybook_demo.simulator.embeddings import DIMENSIONS, embed
+from relaybook_demo.simulator.apis.embeddings import DIMENSIONS, embed
 from relaybook_demo.simulator.replies import Stamp
 from relaybook_demo.simulator.requests import EmbeddingsRequest
 

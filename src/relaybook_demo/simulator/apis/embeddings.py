@@ -6,7 +6,7 @@ import math
 import struct
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.models import is_mistral
+from relaybook_demo.simulator.apis.models import is_mistral
 from relaybook_demo.simulator.replies import Reply, Stamp, json_reply
 from relaybook_demo.simulator.requests import EmbeddingsRequest
 

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook_demo.simulator import models, texts
-from relaybook_demo.simulator.completions import fixed_tokens
+from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.apis import models
+from relaybook_demo.simulator.apis.completions import fixed_tokens
+from relaybook_demo.simulator.apis.embeddings import DIMENSIONS, vector
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.embeddings import DIMENSIONS, vector
 from relaybook_demo.simulator.generation import Completion, complete_thinking, prompt_tokens
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import Event, Reply, Stamp, encode_json, json_reply

@@ -11,11 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.completions import fixed_tokens
+from relaybook_demo.simulator.apis.completions import fixed_tokens
+from relaybook_demo.simulator.apis.models import ANTHROPIC as LISTED
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.generation import Completion, cached_tokens, complete_thinking, prompt_tokens
 from relaybook_demo.simulator.incoming import Request
-from relaybook_demo.simulator.models import ANTHROPIC as LISTED
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import Block, ChatRequest, Function, Message, MessagesRequest, Tool, text_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from relaybook_demo.simulator.completions import complete
+from relaybook_demo.simulator.apis.completions import complete
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Reply, Stamp
 from relaybook_demo.simulator.requests import ChatRequest, Function, Message, StreamOptions, Tool

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.completions import fixed_tokens, resolve_alias
+from relaybook_demo.simulator.apis.completions import fixed_tokens, resolve_alias
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.generation import Completion, cached_tokens, complete_prompt
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply

@@ -5,7 +5,7 @@ import json
 import pytest
 from genai_prices import Usage, calc_price
 
-from relaybook_demo.simulator.models import (
+from relaybook_demo.simulator.apis.models import (
     ANTHROPIC,
     GEMINI,
     GEMINI_EMBEDDING,

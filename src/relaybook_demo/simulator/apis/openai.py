@@ -5,12 +5,13 @@ from typing import Final, Protocol
 
 import msgspec
 
-from relaybook_demo.simulator import media, replies, responses
-from relaybook_demo.simulator.completions import MAX_CHOICES, complete
+from relaybook_demo.simulator import replies
+from relaybook_demo.simulator.apis import media, responses
+from relaybook_demo.simulator.apis.completions import MAX_CHOICES, complete
+from relaybook_demo.simulator.apis.embeddings import embed
+from relaybook_demo.simulator.apis.models import is_known, list_models, show_model
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.embeddings import embed
 from relaybook_demo.simulator.incoming import Request
-from relaybook_demo.simulator.models import is_known, list_models, show_model
 from relaybook_demo.simulator.replies import Reply, Stamp
 from relaybook_demo.simulator.requests import ChatRequest, EmbeddingsRequest, FimRequest, ResponsesRequest
 

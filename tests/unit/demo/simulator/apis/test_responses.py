@@ -2,10 +2,10 @@
 
 import json
 
+from relaybook_demo.simulator.apis.responses import respond
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Stamp
 from relaybook_demo.simulator.requests import Message, ResponsesRequest
-from relaybook_demo.simulator.responses import respond
 
 STAMP = Stamp("ab", 5)
 

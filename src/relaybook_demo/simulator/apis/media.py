@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.apis.models import is_known
 from relaybook_demo.simulator.incoming import Request
-from relaybook_demo.simulator.models import is_known
 from relaybook_demo.simulator.replies import Reply, Stamp, invalid_request, json_reply, not_json, unknown_model
 
 PATHS: Final = ("/v1/images/generations", "/v1/audio/speech", "/v1/audio/transcriptions")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from relaybook_demo.simulator.anthropic import COUNT_TOKENS, MESSAGES
+from relaybook_demo.simulator.apis.anthropic import COUNT_TOKENS, MESSAGES
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.provider import reply_to

@@ -10,10 +10,11 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from relaybook_demo.simulator import models, texts
-from relaybook_demo.simulator.completions import DONE, fixed_tokens
+from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.apis import models
+from relaybook_demo.simulator.apis.completions import DONE, fixed_tokens
+from relaybook_demo.simulator.apis.embeddings import DIMENSIONS, encode_base64, vector
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.embeddings import DIMENSIONS, encode_base64, vector
 from relaybook_demo.simulator.generation import Completion, cached_tokens, complete_thinking, prompt_tokens
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply

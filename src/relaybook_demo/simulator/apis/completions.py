@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.apis.models import is_mistral
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.generation import (
     Completion,
@@ -14,7 +15,6 @@ from relaybook_demo.simulator.generation import (
     complete_chat,
     prompt_tokens,
 )
-from relaybook_demo.simulator.models import is_mistral
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 

@@ -14,17 +14,18 @@ from urllib.parse import parse_qs, unquote
 
 import msgspec
 
-from relaybook_demo.simulator import gemini_requests, models, texts
-from relaybook_demo.simulator.completions import fixed_tokens
-from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.embeddings import vector
-from relaybook_demo.simulator.gemini_requests import (
+from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.apis import gemini_requests, models
+from relaybook_demo.simulator.apis.completions import fixed_tokens
+from relaybook_demo.simulator.apis.embeddings import vector
+from relaybook_demo.simulator.apis.gemini_requests import (
     BatchEmbedRequest,
     CountTokensRequest,
     EmbedRequest,
     GenerateRequest,
     InvalidBody,
 )
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.generation import Completion, ToolCall, cached_tokens, complete_thinking, prompt_tokens
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, StreamFormat, encode_json, json_reply
