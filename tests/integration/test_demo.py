@@ -107,6 +107,9 @@ def test_namespaces_appear_in_the_order_of_the_labels(demo: Demo) -> None:
         "property.channel=iOS",
         "property.feature=checkout",
         "advice=temperature_and_top_p",
+        "route=anthropic&kind=message",
+        "route=gemini",
+        "route=ollama",
     ],
 )
 def test_the_log_contains_every_kind_of_request(demo: Demo, query: str) -> None:

@@ -117,7 +117,8 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
         _on_end(supervisor_pipe, stop)
         from relaybook_demo.samples import send_samples
 
-        await send_samples(config.base_url)
+        routes = config.settings.resolved_routes()
+        await send_samples({route.name: route.base_url(config.base_url) for route in routes})
 
     with suppress(asyncio.CancelledError):
         asyncio.run(send())

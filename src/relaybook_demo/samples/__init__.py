@@ -1,4 +1,4 @@
-"""Send the demo's sample traffic with the official OpenAI SDK.
+"""Send the sample traffic of the demo, most of it with the official OpenAI SDK.
 
 The sample traffic contains requests from a tea shop and a few other programs. This package requires the extra
 ``relaybook[demo]``. Without the extra, importing this package raises ImportError.

@@ -7,7 +7,7 @@ one running request.
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,6 +16,7 @@ from openai import AsyncOpenAI
 from relaybook_demo.samples import personas, scenarios, tools
 from relaybook_demo.samples.calls import Request, Response, open_client, send
 from relaybook_demo.samples.history import history, opening
+from relaybook_demo.samples.providers import send_provider_samples
 from relaybook_demo.samples.scenario import Fault, Scenario
 
 Seconds = tuple[float, float]
@@ -30,15 +31,20 @@ _LONG_RESPONSE_PAUSE: Final[Seconds] = (14.0, 24.0)
 _LONG_RESPONSE_CONCURRENCY: Final = 3
 
 
-async def send_samples(base_url: str) -> None:
-    """Send sample traffic until canceled. On cancellation, running requests are also canceled."""
-    async with open_client(base_url) as client:
+async def send_samples(base_urls: Mapping[str, str]) -> None:
+    """Send sample traffic until canceled. On cancellation, running requests are also canceled.
+
+    ``base_urls`` has the base URL of each route of the demo, by its name.
+    """
+    others = {name: url for name, url in base_urls.items() if name != "default"}
+    async with open_client(base_urls["default"]) as client:
         generator = TrafficGenerator(client, random.Random(_SEED))  # noqa: S311 - the same demo for everybody
         for scenario in opening(generator.rng):
             await generator.run_scenario(scenario, speedup=2 * _HISTORY_SPEEDUP)
         async with asyncio.TaskGroup() as group:
             group.create_task(generator.run_long_responses(scenarios.long_responses(_rng(1))))
             group.create_task(generator.run_history())
+            group.create_task(send_provider_samples(others))
             customer_traffic = scenarios.with_faults(scenarios.customers(_rng(2)), _rng(3))
             for _ in range(2):
                 group.create_task(generator.repeat(customer_traffic, (3.0, 8.0)))
