@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-Kind: TypeAlias = Literal["chat", "completion", "response", "message", "embedding", "models", "other"]
+Kind: TypeAlias = Literal["chat", "completion", "response", "message", "generate", "embedding", "models", "other"]
 
 
 class Sdk(NamedTuple):
@@ -38,7 +38,7 @@ class Api(NamedTuple):
     """What is known about an API.
 
     ``paths`` are the ends of its paths, without slashes around them. ``{model}`` stands for one segment that names the
-    model. ``name`` is the name for people.
+    model, or its beginning up to a colon. ``name`` is the name for people.
     """
 
     kind: Kind
@@ -59,14 +59,28 @@ class Api(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The API of a request, and the model in its path. ``model`` is `None` if the path names no model."""
+    """The API of a request, and what its path names.
+
+    ``model`` is `None` if the path names no model. ``operation`` is the method of Google's API, such as
+    ``countTokens``, which a colon separates from the model.
+    """
 
     api: Api
     model: str | None = None
+    operation: str | None = None
 
 
 _OPENAI: Final = Sdk("openai", "openai", "OpenAI")
 _ANTHROPIC: Final = Sdk("anthropic", "@anthropic-ai/sdk", "Anthropic")
+#: What precedes the colon in the paths of Gemini and Vertex. Vertex serves tuned models at endpoints.
+_GOOGLE_MODELS: Final = ("models/{model}", "tunedModels/{model}", "endpoints/{model}")
+_GOOGLE_OPERATIONS: Final = (
+    "generateContent",
+    "streamGenerateContent",
+    "countTokens",
+    "embedContent",
+    "batchEmbedContents",
+)
 
 
 def _call(sdk: Sdk, method: str, path: str, parameters: str) -> SdkCall:
@@ -137,6 +151,16 @@ APIS: Final = (
         ),
     ),
     Api(
+        "generate",
+        "Gemini generateContent",
+        ("POST",),
+        (*(f"{model}:{operation}" for model in _GOOGLE_MODELS for operation in _GOOGLE_OPERATIONS), "interactions"),
+        is_read=True,
+        is_conversation=True,
+        key_header="x-goog-api-key: ",
+        key_variable="GEMINI_API_KEY",
+    ),
+    Api(
         "embedding",
         "embeddings",
         ("POST",),
@@ -177,5 +201,7 @@ def match(method: str, path: str) -> Match:
         if found is not None:
             if method not in api.methods:
                 break
-            return Match(api, unquote(found[1]) if pattern.groups and api.is_read else None)
+            model = unquote(found[1]) if pattern.groups and api.is_read else None
+            operation = path.rstrip("/").rpartition(":")[2] if api.kind == "generate" and model is not None else None
+            return Match(api, model, operation)
     return Match(_OTHER)

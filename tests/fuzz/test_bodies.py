@@ -7,7 +7,7 @@ in the API: through ``EntryBuilder``, and through ``RequestView`` when it is sho
 import json
 import random
 import zlib
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from tests.fuzz.fuzzing import chunks, fuzz
@@ -92,6 +92,33 @@ _MESSAGE_EVENTS: Final = [
 ]
 
 
+_CONTENTS: Final = [
+    {"role": "user", "parts": [{"text": "Hi"}, {"inline_data": {"mime_type": "image/png", "data": "-_AA"}}]},
+    {"role": "model", "parts": [{"text": "Hm", "thought": True}, {"functionCall": {"name": "f", "args": {"x": 1}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"y": 2}, "parts": [{"text": "z"}]}}]},
+]
+_CANDIDATES: Final = [
+    {"content": {"parts": [{"text": "Hm", "thought": True}]}, "index": 0},
+    {"content": {"parts": [{"text": "\ud83d"}]}, "index": 0},
+    {"content": {"parts": [{"text": "\ude00"}, {"executableCode": {"code": "1"}}]}, "safetyRatings": [{}]},
+    {"content": {"parts": [{"functionCall": {"name": "f", "willContinue": True}}]}},
+    {"content": {"parts": [{"functionCall": {"partialArgs": [{"jsonPath": "$.a[0]", "stringValue": "x"}]}}]}},
+    {"content": {"parts": [{"codeExecutionResult": {"output": "1"}}, {"fileData": {"fileUri": "u"}}]}, "index": 1},
+    {"finishReason": "MALFORMED_FUNCTION_CALL", "index": 1},
+    {"finishReason": "STOP"},
+]
+_USAGE_METADATA: Final = {
+    "promptTokenCount": 3,
+    "thoughtsTokenCount": 2,
+    "totalTokenCount": 5,
+    "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 3}],
+}
+_GENERATE_EVENTS: Final = [
+    {"candidates": [each], "usageMetadata": _USAGE_METADATA, "modelVersion": "m", "responseId": "r"}
+    for each in _CANDIDATES
+]
+
+
 def _stream(events: list[dict[str, object]], end: str = "\n") -> bytes:
     lines = (f"event: {event.get('type', 'x')}{end}data: {json.dumps(event)}{end}{end}" for event in events)
     return "".join(lines).encode()
@@ -114,6 +141,13 @@ SEEDS: Final = [
     json.dumps(_RESPONSE).encode() + b"\n\ndata: [DONE]\n\n",
     _stream(_RESPONSE_EVENTS),
     json.dumps({"model": "m", "data": [{"embedding": [0.5, 1]}], "usage": {"prompt_tokens": 3}}).encode(),
+    json.dumps({"contents": _CONTENTS, "systemInstruction": {"parts": {"text": "a"}}}).encode(),
+    json.dumps({"requests": [{"content": each} for each in _CONTENTS], "generateContentRequest": {}}).encode(),
+    json.dumps(_GENERATE_EVENTS, indent=1).encode(),
+    _stream(_GENERATE_EVENTS, "\r\n") + b'{\n "error": {\n"code": 503, "status": "UNAVAILABLE"}}',
+    json.dumps(
+        {"promptFeedback": {"blockReason": "SAFETY"}, "embeddings": [{"values": [1]}], "totalTokens": 3}
+    ).encode(),
     b'{"error": {"message": "no", "type": "t", "code": null}}',
     b'error: no\n\n{"error": "no"}\n\nevent: error\ndata: no\n\n',
     b"<html><head><title>502</title></head><body>Bad <b>gateway</b></body></html>",
@@ -137,11 +171,11 @@ _GOOD_REQUEST: Final = json.dumps(_CALL).encode()
 _ID: Final = b"a" * 16
 
 
-def entry_of(kind: Kind, request: list[bytes], response: list[bytes], head: bytes, status: int, outcome: str) -> Entry:
-    api = BY_KIND[kind]
-    path = f"/v1/{api.paths[-1].format(model='m') if api.paths else 'files'}".encode()
+def entry_of(kind: Kind, path: str, request: list[bytes], response: list[bytes], head: bytes, *end: Any) -> Entry:
+    """Return the entry of an exchange. ``end`` is the status and the outcome."""
+    api, (status, outcome) = BY_KIND[kind], end
     method = api.methods[0].encode() if api.methods else b"POST"
-    script = Script().open(_ID, target=path, method=method).request(_ID, *request)
+    script = Script().open(_ID, target=path.encode(), method=method).request(_ID, *request)
     script.respond(_ID, *response, head=head, status=status).close(_ID, outcome)
     exchange = Fold().feed(script.frames)[0]
     return _BUILDER.entry(exchange, _BUILDER.bodies(exchange))
@@ -154,10 +188,11 @@ def results_can_be_stored(data: bytes, choices: random.Random) -> None:
     assert len(decoded.data) <= max(1 << 20, len(data))
     head += b"\r\nContent-Encoding: %b" % coding.encode() if coding else b""
     request, status = choices.choice((data, _GOOD_REQUEST)), choices.choice((200, 200, 200, 429))
-    whole = entry_of(kind, [request], [data], head, status, outcome)
+    path = f"/v1/{choices.choice(BY_KIND[kind].paths or ('files',)).format(model='m')}"
+    whole = entry_of(kind, path, [request], [data], head, status, outcome)
     can_be_stored(whole)
     can_be_shown(RequestView.of_entry(whole))
-    split = entry_of(kind, chunks(choices, request), chunks(choices, data), head, status, outcome)
+    split = entry_of(kind, path, chunks(choices, request), chunks(choices, data), head, status, outcome)
     assert facts(split) == facts(whole)
     can_be_encoded(sanitize(msgspec.to_builtins(read_error(decoded.data))))
 

@@ -16,6 +16,7 @@ SEEDS: Final = [
     b"data: cut off in the mid",
     b"retry: 5\n\n\n\ndata:\n\ndata: \xe6\xbc\xa2\n\n",
     b'event: x\ndata: {}\n\nerror: no\n\n{"error": 1}\n',
+    b'data: a\n\n{\n  "error": {\n    "code": 503\n  }\n}\n',
 ]
 WORDS: Final = [
     *(b"\n", b"\r", b"\r\n", b"\n\n", b"data: ", b"data:", b"data", b":", b"event: ", b"\0", b"\xef\xbb\xbf"),
@@ -27,8 +28,18 @@ def simple_events(data: bytes) -> list[tuple[str, bytes]]:
     """Return the events as https://html.spec.whatwg.org/multipage/server-sent-events.html describes it."""
     found: list[tuple[str, bytes]] = []
     name, payload = b"", []
+    lines: list[bytes] = []  # of a block that is an object
+    is_start = True
     for line in [*re.split(rb"\r\n|\n|\r", data.removeprefix(_MARK)), b""]:
         field, _, value = line.partition(b":")
+        if lines or (line == b"{" and is_start):
+            if not line:
+                found.append((JSON_LINE, b"\n".join(lines)))
+                lines, is_start = [], True
+            else:
+                lines.append(line)
+            continue
+        is_start = not line
         if field == b"data":
             payload.append(value.removeprefix(b" "))
         elif field == b"event":

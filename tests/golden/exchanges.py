@@ -7,6 +7,7 @@ from tests.golden import (
     chat_requests,
     chat_streams,
     conversation_exchanges,
+    generate_exchanges,
     message_exchanges,
     other_exchanges,
     response_exchanges,
@@ -21,6 +22,7 @@ _SOURCES = (
     message_exchanges,
     other_exchanges,
     conversation_exchanges,
+    generate_exchanges,
 )
 
 

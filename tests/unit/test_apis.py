@@ -31,16 +31,41 @@ from relaybook.apis import APIS, SdkCall, match
         ("/v1/threads/thread_1/messages", "other", None),
         ("/v1/chatcompletions", "other", None),
         ("/v1/audio/speech", "other", None),
-        ("/v1/models/gemini-3:generateContent", "other", None),
+        ("/v1/models/gemini-3:generateContent", "generate", "gemini-3"),
+        ("/v1beta/models/gemini-3:streamGenerateContent/", "generate", "gemini-3"),
+        ("/v1/v1beta/models/gemini-3:countTokens", "generate", "gemini-3"),
+        ("/v1/projects/p/locations/l/publishers/google/models/gemini-3:generateContent", "generate", "gemini-3"),
+        ("/v1/projects/p/locations/l/endpoints/12:streamGenerateContent", "generate", "12"),
+        ("/v1beta/tunedModels/mine-7:generateContent", "generate", "mine-7"),
+        ("/v1beta/models/gemini-embedding-001:batchEmbedContents", "generate", "gemini-embedding-001"),
+        ("/v1beta/interactions", "generate", None),
+        ("/v1beta/interactions/v1_x/cancel", "other", None),
+        ("/v1/models/imagen-4:predict", "other", None),
+        ("/v1/publishers/anthropic/models/claude:rawPredict", "other", None),
+        ("/v1/models/gemini-3", "other", None),
         ("", "other", None),
     ],
 )
 def test_the_end_of_the_path_determines_the_api(path: str, kind: str, model: str | None) -> None:
-    api, found = match("POST", path)
+    api, found, _ = match("POST", path)
     assert (api.kind, found) == (kind, model)
 
 
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/org%2Fmodel", "/v1beta/models/"])
+@pytest.mark.parametrize(
+    ("path", "operation"),
+    [
+        ("/v1beta/models/gemini-3:countTokens", "countTokens"),
+        ("/v1beta/models/gemini-3:streamGenerateContent/", "streamGenerateContent"),
+        ("/v1beta/interactions", None),
+        ("/v1/a:b/chat/completions", None),
+        ("/v1/openai/deployments/x/completions", None),
+    ],
+)
+def test_the_operation_of_googles_api_follows_a_colon(path: str, operation: str | None) -> None:
+    assert match("POST", path).operation == operation
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/org%2Fmodel", "/v1beta/models/", "/v1/models/gemini-3"])
 def test_models_are_listed_with_get(path: str) -> None:
     assert match("GET", path).api.kind == "models"
 

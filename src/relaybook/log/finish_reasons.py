@@ -4,17 +4,31 @@ from typing import Final, Literal
 
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
-#: Finish reasons of chat and legacy completions, of the Responses API (``max_output_tokens``), of Anthropic, and of
-#: Mistral (``model_length``). Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is
-#: complete. If the choices of a response have different reasons, the reason that is first in this list counts.
+#: Finish reasons of chat and legacy completions, of the Responses API (``max_output_tokens``), of Anthropic, of Mistral
+#: (``model_length``), and of Gemini (in capital letters). Reasons that are not listed, such as ``stop`` and
+#: ``end_turn``, mean that the response is complete. If the choices of a response have different reasons, the reason
+#: that is first in this list counts.
 FINISH_REASONS: Final[dict[str, Finish]] = {
     "length": "token_limit",
     "max_tokens": "token_limit",
     "max_output_tokens": "token_limit",
+    "MAX_TOKENS": "token_limit",
     "model_context_window_exceeded": "context_window",
     "model_length": "context_window",
     "content_filter": "filtered",
     "refusal": "filtered",
+    "SAFETY": "filtered",
+    "RECITATION": "filtered",
+    "LANGUAGE": "filtered",
+    "BLOCKLIST": "filtered",
+    "PROHIBITED_CONTENT": "filtered",
+    "SPII": "filtered",
+    "IMAGE_SAFETY": "filtered",
+    "IMAGE_PROHIBITED_CONTENT": "filtered",
+    "IMAGE_RECITATION": "filtered",
+    "MODEL_ARMOR": "filtered",
+    "ESCALATION": "filtered",
+    "PUP_LIMITED_DISABLED": "filtered",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "tool_use": "tool_calls",

@@ -175,7 +175,7 @@ class RequestView:
         if body is None:
             return None
         if record.status is not None and record.status >= 400:
-            return Response(error=read_error(body))
+            return Response(error=read_error(body, record.kind))
         if record.status in NO_CONTENT:
             return None
         complete = record.outcome == "complete"

@@ -47,6 +47,8 @@ _NOT_UNDERSTOOD: Final = Note(
     "not_understood",
     "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
 )
+#: The operations of Google's API that tell whether the request asks for a stream.
+_IS_STREAMED: Final = {"generateContent": False, "streamGenerateContent": True}
 _MAX_RETRIES: Final = 1_000_000
 #: How an exchange ends that has no CLOSED frame.
 _INTERRUPTED: Final = Closed("interrupted")
@@ -136,7 +138,7 @@ class EntryBuilder:
         opened, begin = exchange.opened, exchange.response_begin
         target, _, query = opened.target.decode("latin-1").partition("?")
         method = opened.method.decode("latin-1")
-        found = Match(BY_KIND[opened.kind], match(method, opened.api_path.decode("latin-1")).model)
+        found = match(method, opened.api_path.decode("latin-1"))._replace(api=BY_KIND[opened.kind])
         started_us = opened.wall_ns // 1000
         ran_ns = exchange.last_ns - exchange.opened_ns
         status = begin.status if begin else None
@@ -213,6 +215,8 @@ class EntryBuilder:
         if data and not request.understood and exchange.request_end_ns is not None:
             record.notes.append(_unreadable("request", data))
         _fill_request(record, request)
+        if found.operation in _IS_STREAMED:
+            record.stream_requested = _IS_STREAMED[found.operation]
         preview = input_preview if found.api.is_conversation else texts_preview
         record.input_preview = preview(request.messages)
         return request
@@ -234,7 +238,7 @@ class EntryBuilder:
         if data is None or record.status in NO_CONTENT:
             return None
         if is_error:
-            error = read_error(data)
+            error = read_error(data, record.kind)
             record.error_code = record.error_code or error.code
             record.error_message = record.error_message or error.message
             return None

@@ -127,6 +127,21 @@ describe("a request copied as a script", () => {
     expect(script).toContain("apiKey: process.env.ANTHROPIC_API_KEY });");
   });
 
+  it("sends the key to Gemini in the header of its API", () => {
+    const generate = {
+      kind: "generate" as const,
+      path: "/v1/v1beta/models/gemini-2.5-flash:generateContent",
+      request_headers: [
+        ["x-goog-api-key", "key:3f9a00aa11bb"],
+        ["x-goog-user-project", "p1"],
+      ] as [string, string][],
+    };
+    const script = asCurl(call({ text: '{"contents": "Hi"}' }, generate));
+    expect(script).toContain('-H "x-goog-api-key: $GEMINI_API_KEY"');
+    expect(script).toContain("x-goog-user-project: p1");
+    expect(asPython(call({ text: '{"contents": "Hi"}' }, generate))).not.toContain("client");
+  });
+
   it("works without a key in the environment if the upstream is simulated", () => {
     const simulated = callOf(sampleRequest(), { ...STATUS, sample_data: true }, body);
     expect(asCurl(simulated)).toContain(`"Authorization: Bearer $${"{OPENAI_API_KEY:-any-key}"}"`);

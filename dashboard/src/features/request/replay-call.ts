@@ -39,8 +39,8 @@ export type Call = {
 };
 
 const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
-const KEY_HEADERS = ["authorization", "api-key", "x-api-key"];
-const FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
+const KEY_HEADERS = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+const FOR_PROVIDER = /^(content-type|openai-|anthropic-|x-goog-user-project)/;
 
 export function callOf(request: RequestDetail, status: Status, body: Body): Call {
   const root = status.relay_base_url.replace(/\/(v1\/?)?$/, "");

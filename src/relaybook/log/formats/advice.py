@@ -9,9 +9,12 @@ from relaybook.log.finish_reasons import finish_of
 from relaybook.log.record import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
+#: A path of Google's API, whose last segment has a colon, may contain the version of the API after ``/v1``.
 _DOUBLED_VERSION: Final = "/v1/v1/"
 #: Names of the parameter with the maximum number of output tokens, best first.
-_TOKEN_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+_TOKEN_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
+#: The fields in which Gemini's requests have the parameters of the generation.
+_CONFIGS: Final = ("generationConfig", "generation_config")
 
 
 class Advice(TypedDict):
@@ -28,7 +31,10 @@ def advice(path: str, parameters: dict[str, Any], finish_reason: str | None) -> 
     def add(code: AdviceCode, message: str) -> None:
         items.append({"code": code, "message": message})
 
-    temperature, top_p = _number(parameters.get("temperature")), _number(parameters.get("top_p"))
+    for config in (parameters.get(name) for name in _CONFIGS):
+        parameters = parameters | config if isinstance(config, dict) else parameters
+    temperature = _number(parameters.get("temperature"))
+    top_p = next((found for name in ("top_p", "topP") if (found := _number(parameters.get(name))) is not None), None)
     if temperature is not None and top_p is not None and temperature != 1 and top_p != 1:
         add(
             "temperature_and_top_p",
@@ -54,7 +60,7 @@ def advice(path: str, parameters: dict[str, Any], finish_reason: str | None) -> 
             f"The path contains {_CHAT_PATH} twice. Clients append this path to the base URL. Use a base URL that ends "
             "with /v1.",
         )
-    elif _DOUBLED_VERSION in path:
+    elif _DOUBLED_VERSION in path and ":" not in path.rpartition("/")[2]:
         add(
             "doubled_path",
             "The path contains /v1 twice. Anthropic's SDKs append /v1/messages to the base URL. Remove /v1 from the "

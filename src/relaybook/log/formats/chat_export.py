@@ -4,8 +4,11 @@ Reasoning is omitted, because the structure has no field for it. For any other c
 express, functions raise NotChat.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from relaybook.log.formats.conversation import Message, Output, Part, Request
 
@@ -13,6 +16,9 @@ from relaybook.log.formats.conversation import Message, Output, Part, Request
 _ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
 _COPIED: Final = ("parallel_tool_calls", "functions")
 _REASONING: Final = ("redacted_thinking",)
+#: Gemini's names of the types in JSON schemas.
+_TYPES: Final = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+_MAX_DEPTH: Final = 100
 
 
 class NotChat(ValueError):
@@ -25,20 +31,47 @@ def to_chat(request: Request) -> dict[str, Any]:
     if request.omitted or any(parameters.get(name) for name in _ELSEWHERE):
         raise NotChat
     messages: list[dict[str, Any]] = []
-    for message in request.messages:
+    for message in _with_ids(request.messages):
         _add(messages, message)
     if not messages:
         raise NotChat
     fields: dict[str, Any] = {"messages": messages}
     tools = parameters.get("tools")
     if isinstance(tools, list) and tools:
-        fields["tools"] = [_tool(tool) for tool in tools]
+        fields["tools"] = [_tool(each) for tool in tools for each in _declarations(tool)]
     return fields | {name: parameters[name] for name in _COPIED if parameters.get(name) is not None}
 
 
 def response_message(output: Output) -> dict[str, Any]:
     """Return an output as the message of the assistant. Raises NotChat."""
-    return _assistant(output.parts)
+    return _assistant([_with_id(part, f"call_of_response_{at}") for at, part in enumerate(output.parts, 1)])
+
+
+def _with_ids(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages with ids in calls and results that have none.
+
+    Gemini finds the call of a result by the name of the function, and by the order of the calls.
+    """
+    waiting: dict[str | None, deque[str]] = {}
+    count = 0
+    for message in messages:
+        parts = []
+        for part in message.parts:
+            if part.kind == "tool_call" and not part.id:
+                count += 1
+                part = _with_id(part, f"call_{count}")
+                waiting.setdefault(part.name, deque()).append(part.id or "")
+            elif part.kind == "tool_result" and not part.id and part.name and waiting.get(part.name):
+                part = _with_id(part, waiting[part.name].popleft())
+            parts.append(part)
+        yield msgspec.structs.replace(message, parts=parts)
+
+
+def _with_id(part: Part, part_id: str) -> Part:
+    """Return a call of a function or its result with this id, if it has none."""
+    if part.kind not in ("tool_call", "tool_result") or part.id or part.type is not None:
+        return part
+    return msgspec.structs.replace(part, id=part_id)
 
 
 def _add(messages: list[dict[str, Any]], message: Message) -> None:
@@ -109,6 +142,42 @@ def _content_part(part: Part) -> dict[str, Any]:
         detail = part.other.get("detail")
         return {"type": "image_url", "image_url": {"url": url} | ({} if detail is None else {"detail": detail})}
     raise NotChat
+
+
+def _declarations(tool: object) -> list[Any]:
+    """Return the functions of a tool: those that Gemini declares in one tool, or the tool itself."""
+    if not isinstance(tool, dict):
+        return [tool]
+    name = next((name for name in ("functionDeclarations", "function_declarations") if name in tool), None)
+    if name is None or len(tool) > 1 or not isinstance(tool[name], list):
+        return [tool]
+    return [_declaration(each) for each in tool[name]]
+
+
+def _declaration(function: object) -> object:
+    """Return a function that Gemini declares with a JSON schema as its parameters."""
+    if not isinstance(function, dict):
+        return function
+    schema = next((name for name in ("parametersJsonSchema", "parameters_json_schema") if name in function), None)
+    if schema is not None:
+        return function | {"parameters": function[schema]}
+    return function | {"parameters": _json_schema(function.get("parameters", {"type": "OBJECT"}))}
+
+
+def _json_schema(schema: Any, depth: int = _MAX_DEPTH) -> Any:
+    """Return a schema with the names of types as JSON Schema has them."""
+    if not depth:
+        raise NotChat
+    if isinstance(schema, list):
+        return [_json_schema(each, depth - 1) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: each.lower()
+        if name == "type" and isinstance(each, str) and each in _TYPES
+        else _json_schema(each, depth - 1)
+        for name, each in schema.items()
+    }
 
 
 def _tool(tool: object) -> dict[str, Any]:

@@ -58,6 +58,10 @@ def _outputs(vectors: object) -> list[Output]:
         return []
     vector = vectors[0].get("embedding")
     size = len(vector) if isinstance(vector, list) else len(vector) * 3 // 16 if isinstance(vector, str) else None
+    return [Output(index=0, parts=[Part(kind="other", type="embeddings", text=describe_vectors(len(vectors), size))])]
+
+
+def describe_vectors(count: int, size: int | None) -> str:
+    """Describe vectors, such as ``3 vectors of 1,536 numbers``. ``size`` is `None` if it is unknown."""
     numbers = "" if size is None else f" of {size:,} {'number' if size == 1 else 'numbers'}"
-    text = f"{len(vectors):,} {'vector' if len(vectors) == 1 else 'vectors'}{numbers}"
-    return [Output(index=0, parts=[Part(kind="other", type="embeddings", text=text)])]
+    return f"{count:,} {'vector' if count == 1 else 'vectors'}{numbers}"

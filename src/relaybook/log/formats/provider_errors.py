@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from relaybook.apis import Kind
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Error
 from relaybook.log.formats.lenient import as_json, join, text_or_none
@@ -22,8 +23,8 @@ _FAILED: Final = ("failed", "cancelled", "error", "failure")
 _SUCCESS: Final = frozenset({"", "0", "200", "ok", "success", "none", "null", "false", "no error"})
 
 
-def read_error(data: bytes) -> Error:
-    """Return code and message of the body of an error response.
+def read_error(data: bytes, kind: Kind | None = None) -> Error:
+    """Return code and message of the body of an error response. ``kind`` is the API.
 
     If the body is not JSON, the message is the first 200 characters of its visible text.
 
@@ -40,7 +41,7 @@ def read_error(data: bytes) -> Error:
                 # a short text such as "Unauthorized" beside the message that explains it
                 if isinstance(value[key], str) and (more := text_or_none(value.get("message"))) and more != value[key]:
                     found.message = clean(f"{value[key]}: {more}", ERROR_CHARACTERS)
-                return found
+                return with_status(found) if kind == "generate" else found
         return describe_error(value)
     return Error(message=preview(value) if isinstance(value, str) else visible_text(data))
 
@@ -114,6 +115,13 @@ def describe_error(error: object) -> Error:
         code = None
     message = next((error[name] for name in _MESSAGES if error.get(name)), None)
     return Error(code, clean_or_none(_text(message or error), ERROR_CHARACTERS), error)
+
+
+def with_status(error: Error) -> Error:
+    """Return an error of Google with its status as the code, such as ``INVALID_ARGUMENT``, instead of a number."""
+    raw = error.raw[0] if isinstance(error.raw, list) and error.raw else error.raw
+    status = _code(raw.get("status")) if isinstance(raw, dict) else None
+    return Error(status or error.code, error.message, error.raw)
 
 
 def _code(value: object) -> str | None:

@@ -8,13 +8,13 @@ import re
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from relaybook.apis import Kind, Match
-from relaybook.log.formats import chat, completion, embedding, lenient, message, response, sse
+from relaybook.log.formats import chat, completion, embedding, generate, json_array, lenient, message, response, sse
 from relaybook.log.formats.content import MAX_PER_END
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize
 from relaybook.log.formats.provider_errors import describe_text, visible_text
 from relaybook.log.formats.text import clean
-from relaybook.log.record import Note, StreamEnd
+from relaybook.log.record import Note
 
 _DONE: Final = b"[DONE]"
 #: Maximum number of metadata entries that are read. Each entry becomes a property, and a request can have far fewer
@@ -81,6 +81,7 @@ _FORMATS: Final = {
     "completion": completion,
     "response": response,
     "message": message,
+    "generate": generate,
     "embedding": embedding,
 }
 
@@ -93,7 +94,8 @@ def read_request(data: bytes, match: Match) -> Request:
         return Request(model=match.model)
     request: Request = format_.read_request(body)
     model, user = body.get("model"), body.get("user")
-    request.model = model if isinstance(model, str) and model else match.model
+    request.model = request.model or (model if isinstance(model, str) and model else match.model)
+    request.is_conversation &= match.operation not in generate.COUNTS_AND_EMBEDS
     request.user = request.user or (user if isinstance(user, str) and user else None)
     if is_object(metadata := body.get("metadata")):
         request.metadata = _metadata(metadata, is_message=match.api.kind == "message")
@@ -146,6 +148,8 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     stream: Stream = format_.Stream()
     if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
         return _read_stream(stream, data, complete=complete)
+    if kind == "generate" and json_array.starts_as_array(data) and not lenient.is_too_much(data):
+        return _read_array(stream, data, complete=complete)
     body = lenient.load(data)
     if is_object(body):
         stream.add(body)
@@ -270,24 +274,37 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
         if first_block is None and stream.has_token:
             first_block = block
     stream.has_end_mark &= had_end_mark
+    end = None if first_block is None else before + sse.end_of_block(data, first_block)
+    lost = reader.lost if lost is None else lost
+    return _reading(stream, reader, lost, end, is_done=stream.is_finished, complete=complete)
+
+
+def _read_array(stream: Stream, data: bytes, *, complete: bool) -> Reading:
+    """Read a JSON array whose elements are the events. Clients can use nothing of an array that is not closed."""
+    reader, array = _EventReader(stream), json_array.JsonArray(data)
+    end: int | None = None
+    for element, after in array.elements():
+        reader.take("", element)
+        if end is None and stream.has_token:
+            end = after
+    stream.has_end_mark = array.is_closed and stream.is_finished
+    return _reading(stream, reader, reader.lost, end, is_done=stream.has_end_mark, complete=complete)
+
+
+def _reading(
+    stream: Stream, reader: _EventReader, lost: int, first_token_end: int | None, *, is_done: bool, complete: bool
+) -> Reading:
+    """Return what was read of a stream. ``lost`` is the number of events that could not be read."""
     found = stream.response()
-    found.ending = _ending(stream, complete=complete)
+    found.ending = "done" if is_done else "no_done" if complete else "cut"
     notes = []
     if reader.decoder.gave_up:
         limit = f"{lenient.MAX_ODD_EVENTS:,}"
         notes.append(Note("too_many_odd_events", f"More than {limit} events are not valid JSON. The rest is not read."))
     if reader.is_too_large:
         notes.append(Note("too_large_to_read", "An event has more than a million objects and lists."))
-    lost = reader.lost if lost is None else lost
     if lost and not reader.decoder.gave_up:
         text = f"{'1 event is' if lost == 1 else f'{lost:,} events are'} not valid JSON, so some content is missing."
         notes.append(Note(NOT_JSON, text))
         found.error = found.error or Error(NOT_JSON, text)
-    end = None if first_block is None else before + sse.end_of_block(data, first_block)
-    return Reading(found, True, end, stream.has_end_mark, stream.is_known, notes)
-
-
-def _ending(stream: Stream, *, complete: bool) -> StreamEnd:
-    if stream.is_finished:
-        return "done"
-    return "no_done" if complete else "cut"
+    return Reading(found, True, first_token_end, stream.has_end_mark, stream.is_known, notes)

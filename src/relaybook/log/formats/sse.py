@@ -7,6 +7,7 @@ invalid or incomplete UTF-8 does no harm.
 
 Two things that are no part of the specification are read, because servers report errors with them: a field ``error``
 is an event of this name, and a line that is a JSON object without a field name is an event with the name ``JSON_LINE``.
+Such an object may take several lines if its first line has only the opening bracket (Google).
 """
 
 import re
@@ -75,6 +76,9 @@ def events(data: bytes) -> Iterator[Event]:
 def _block_events(block: bytes, number: int) -> Iterator[Event]:
     name = ""
     lines: list[bytes] = []
+    if (stripped := block.strip(b"\n")).startswith(b"{\n"):
+        yield JSON_LINE, stripped, number
+        return
     for line in block.split(b"\n"):
         field, _, value = line.partition(b":")
         if field == b"data":

@@ -92,6 +92,25 @@ _USAGE: Final[_Names] = {
     "server_tool_use": _SEARCHES,  # Anthropic
     **_SEARCHES,
 }
+#: Google's names of counts, in lower case and without underscores: those of generateContent, of the Live API and of the
+#: Interactions API.
+_GOOGLE: Final[dict[str, str]] = {
+    **dict.fromkeys(("prompttokencount", "totalinputtokens"), "input"),
+    **dict.fromkeys(("candidatestokencount", "responsetokencount", "totaloutputtokens"), "output"),
+    **dict.fromkeys(("thoughtstokencount", "totalthoughttokens"), "thoughts"),
+    **dict.fromkeys(("cachedcontenttokencount", "totalcachedtokens"), "cached"),
+    **dict.fromkeys(("tooluseprompttokencount", "totaltoolusetokens"), "tool"),
+    **dict.fromkeys(("totaltokencount", "totaltokens"), "total"),
+}
+#: The lists of counts by modality, and the names of these counts in ``Counts.others``.
+_GOOGLE_DETAILS: Final[dict[str, str]] = {
+    **dict.fromkeys(("prompttokensdetails", "inputtokensbymodality"), "input_{}"),
+    **dict.fromkeys(("tooluseprompttokensdetails", "toolusetokensbymodality"), "input_{}"),
+    **dict.fromkeys(("cachetokensdetails", "cachedtokensbymodality"), "cache_{}_read"),
+    **dict.fromkeys(("candidatestokensdetails", "responsetokensdetails", "outputtokensbymodality"), "output_{}"),
+}
+#: Google prices the pages of documents as images.
+_MODALITIES: Final = {"AUDIO": "audio", "IMAGE": "image", "DOCUMENT": "image", "VIDEO": "video"}
 
 
 class Tokens(NamedTuple):
@@ -128,6 +147,8 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
 
     ``kind`` is the API, and ``model`` the model of the response. Both are used only where the usage alone is ambiguous.
     """
+    if kind == "generate" and (found := _google_counts(usage)) is not None:
+        return found
     counts = [-1] * _COUNTS
     others: dict[str, int] = {}
     _read(usage, _USAGE, counts, others)
@@ -215,6 +236,52 @@ def _read(usage: dict[str, Any], names: _Names, counts: list[int], others: dict[
                 counts[key] = value
         elif value > others.get(key, -1 if key in _CACHED_MEDIA else 0):  # type: ignore[arg-type]
             others[key] = value  # type: ignore[index]
+
+
+def _google_counts(usage: dict[str, Any]) -> Counts | None:
+    """Return the counts of Google's ``usageMetadata``. `None` if it has none of Google's counts.
+
+    The input does not include the results of tools, and the output does not include thoughts, unless the total says so.
+    A count of 0 is usually missing.
+    """
+    counts: dict[str, int] = {}
+    others: dict[str, int] = {}
+    for name, value in usage.items():
+        key = name.replace("_", "").lower()
+        if key in _GOOGLE:
+            counts[_GOOGLE[key]] = max(_count_of(value), counts.get(_GOOGLE[key], -1))
+        elif key in _GOOGLE_DETAILS and isinstance(value, list):
+            _add_modalities(others, _GOOGLE_DETAILS[key], value)
+    if not counts:
+        return None
+    total, input_, output = counts.get("total", -1), counts.get("input", -1), counts.get("output", -1)
+    thoughts = counts.get("thoughts", -1)
+    input_ = input_ + max(counts.get("tool", 0), 0) if input_ >= 0 else input_
+    if output < 0:
+        # Without thoughts, the total of the first events of a stream is that of the input.
+        output = total - input_ if total > input_ >= 0 else thoughts if thoughts > 0 else -1
+    elif thoughts > 0 and total != max(input_, 0) + output:
+        output += thoughts
+    cached = counts.get("cached", -1)
+    fields = (number if 0 <= number < _END else None for number in (input_, output, cached, thoughts))
+    return Counts(Tokens(*fields), 0, {name: count for name, count in others.items() if count or name in _CACHED_MEDIA})
+
+
+def _add_modalities(others: dict[str, int], name: str, details: list[Any]) -> None:
+    """Add the counts of a list. If the list is that of the cached tokens, it says that all other counts are 0."""
+    if name == "cache_{}_read":
+        others |= dict.fromkeys(_CACHED_MEDIA, 0)
+    for each in details:
+        modality = each.get("modality") if isinstance(each, dict) else None
+        medium = _MODALITIES.get(modality.upper()) if isinstance(modality, str) else None
+        if medium is not None:
+            count = max(_count_of(each.get(count_name)) for count_name in ("tokenCount", "token_count", "tokens"))
+            others[name.format(medium)] = min(others.get(name.format(medium), 0) + max(count, 0), _END - 1)
+
+
+def _count_of(value: object) -> int:
+    """Return a count, or -1 if the value is not a count."""
+    return value if type(value) is int and 0 <= value < _END else _count(value)
 
 
 def _count(value: object) -> int:

@@ -186,6 +186,54 @@ def test_responses_are_translated() -> None:
     assert lines[1] == {"messages": [QUESTION, {"role": "assistant", "content": "24 °C"}]}
 
 
+def test_gemini_requests_are_translated() -> None:
+    declared = {"name": "weather", "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}}}
+    calls = [{"functionCall": {"name": name, "args": {"city": "Rome"}}} for name in ("weather", "map", "weather")]
+    results = [
+        {"functionResponse": {"name": name, "response": {"result": result}}}
+        for name, result in (("weather", 24), ("weather", 25), ("map", "x"))
+    ]
+    request = {
+        "systemInstruction": {"parts": [{"text": "Be short."}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "How warm is it in Rome?"}]},
+            {"role": "model", "parts": [{"text": "…", "thought": True}, *calls]},
+            {"role": "user", "parts": results},
+        ],
+        "tools": [{"functionDeclarations": [declared, {"name": "map", "parametersJsonSchema": SCHEMA}]}],
+    }
+    content = {"role": "model", "parts": [{"text": "24 °C"}, calls[0]]}
+    response = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+    (line,), _ = exported(entry(request, response, kind="generate", finish_reason="STOP"))
+
+    def call(call_id: str, name: str = "weather") -> dict[str, Any]:
+        return {"id": call_id, "type": "function", "function": {"name": name, "arguments": '{"city":"Rome"}'}}
+
+    assert line["messages"] == [
+        {"role": "system", "content": "Be short."},
+        QUESTION,
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [call("call_1"), call("call_2", "map"), call("call_3")],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": '{"result":24}'},
+        {"role": "tool", "tool_call_id": "call_3", "content": '{"result":25}'},
+        {"role": "tool", "tool_call_id": "call_2", "content": '{"result":"x"}'},
+        {"role": "assistant", "content": "24 °C", "tool_calls": [call("call_of_response_2")]},
+    ]
+    assert line["tools"] == [
+        {"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("weather", "map")
+    ]
+
+
+@pytest.mark.parametrize("tool", [{"googleSearch": {}}, {"functionDeclarations": [], "codeExecution": {}}])
+def test_geminis_own_tools_cannot_be_expressed(tool: dict[str, Any]) -> None:
+    request = {"contents": "Hi", "tools": [tool]}
+    response = {"candidates": [{"content": {"parts": [{"text": "24 °C"}]}, "finishReason": "STOP"}]}
+    assert exported(entry(request, response, kind="generate", finish_reason="STOP"))[0] == []
+
+
 CHAT = {"messages": [QUESTION]}
 PDF = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
 SAID = {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "24 °C"}]}]}

@@ -32,7 +32,7 @@ def test_temperature_1_has_no_advice() -> None:
     assert codes(temperature=1.0) == []
 
 
-@pytest.mark.parametrize("reason", ["length", "stop,length", "max_output_tokens", "max_tokens"])
+@pytest.mark.parametrize("reason", ["length", "stop,length", "max_output_tokens", "max_tokens", "MAX_TOKENS"])
 def test_a_response_truncated_at_its_token_limit(reason: str) -> None:
     assert codes(finish_reason=reason) == ["cut_by_max_tokens"]
 
@@ -43,7 +43,14 @@ def test_a_base_url_that_already_contains_the_path(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [{"max_completion_tokens": 5, "max_tokens": 9}, {"max_output_tokens": 5}, {"max_tokens": 5, "n": "x"}]
+    "limit",
+    [
+        {"max_completion_tokens": 5, "max_tokens": 9},
+        {"max_output_tokens": 5},
+        {"max_tokens": 5, "n": "x"},
+        {"generationConfig": {"maxOutputTokens": 5}},
+        {"generation_config": {"max_output_tokens": 5}},
+    ],
 )
 def test_every_name_of_the_token_limit_is_read(limit: dict[str, Any]) -> None:
     (remark,) = advice(PATH, limit, "length")
@@ -54,3 +61,14 @@ def test_every_name_of_the_token_limit_is_read(limit: dict[str, Any]) -> None:
 def test_parameters_of_a_wrong_type_have_no_advice(wrong: object) -> None:
     assert codes(temperature=wrong, top_p=wrong) == []
     assert codes(finish_reason="length", max_tokens=wrong) == ["cut_by_max_tokens"]
+
+
+def test_the_parameters_of_geminis_generation_config_are_read() -> None:
+    config = {"temperature": 1.5, "topP": 0.9}
+    expected = ["temperature_and_top_p", "temperature_above_1"]
+    assert codes(generationConfig=config) == codes(generation_config=config) == expected
+    assert codes(generationConfig=[config]) == []
+
+
+def test_the_version_of_googles_api_after_v1_is_no_mistake() -> None:
+    assert codes(path="/v1/v1/models/gemini-2.5-flash:generateContent") == []

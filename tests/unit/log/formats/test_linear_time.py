@@ -25,6 +25,15 @@ def block(number: int) -> bytes:
     return event({"type": "content_block_start", "index": number, "content_block": {"type": "text", "text": "x"}})
 
 
+def generated(*parts: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": list(parts)}}]}
+
+
+def piece(number: int) -> dict[str, Any]:
+    values = [{"jsonPath": "$.a", "stringValue": "x"}, {"jsonPath": f"$.b[{number}]", "numberValue": 1}]
+    return generated({"functionCall": {"partialArgs": values, "willContinue": True}})
+
+
 WIDE = {f"k{number}": 1 for number in range(20_000)}
 
 
@@ -37,8 +46,14 @@ WIDE = {f"k{number}": 1 for number in range(20_000)}
         ("chat", event({"usage": {"k": WIDE}}) + many(lambda n: event({"usage": {"k": {"a": n}}}))),
         ("response", many(item) + many(lambda n: event({"type": "response.output_text.delta", "delta": "x"}))),
         ("message", many(block) + many(lambda n: event({"type": "content_block_delta", "delta": {"text": "x"}}))),
+        ("generate", many(lambda n: event(generated({"text": "x"})))),
+        ("generate", many(lambda n: event(generated({"text": "x", "thoughtSignature": "x"})))),
+        (
+            "generate",
+            event(generated({"functionCall": {"name": "f", "willContinue": True}})) + many(lambda n: event(piece(n))),
+        ),
     ],
-    ids=["names", "arguments", "images", "usage", "items", "blocks"],
+    ids=["names", "arguments", "images", "usage", "items", "blocks", "texts", "parts", "pieces"],
 )
 def test_a_stream_is_read_in_linear_time(kind: Kind, body: bytes) -> None:
     reading_of(body + DONE, kind)
@@ -54,3 +69,18 @@ def test_many_items_without_events_are_read_in_linear_time() -> None:
 def test_a_preview_of_many_brackets_and_spaces_takes_linear_time(text: str) -> None:
     for _ in range(5):
         input_preview(request_of(data_of({"messages": [{"role": "user", "content": text}]})).messages)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 999_999,
+        b"[" + b"{}," * 300_000,
+        b'["' + b'\\"' * 5_000_000,
+        b'["' * 2_000_000,
+        b'["a",' + b'"\\' * 3_000_000,
+    ],
+    ids=["nested", "elements", "escapes", "strings", "backslashes"],
+)
+def test_an_array_is_split_in_linear_time(data: bytes) -> None:
+    reading_of(data, "generate", streamed=False)

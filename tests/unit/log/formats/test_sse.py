@@ -58,6 +58,7 @@ def test_an_event_ends_after_its_blank_line(data: bytes, has_mark: bool) -> None
         # what the specification ignores, but servers send
         (b"error: no\n\n", [("error", b"no")]),
         (b'{"error": 1}\n\n', [(JSON_LINE, b'{"error": 1}')]),
+        (b'data: a\n\n{\n  "error": 1\n}\n\n', [("", b"a"), (JSON_LINE, b'{\n  "error": 1\n}')]),
         (b'data: a\n{"error": 1}\n\n', [(JSON_LINE, b'{"error": 1}'), ("", b"a")]),
     ],
 )
