@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from anthropic.types import ContentBlockParam
 from anthropic.types.beta import BetaContentBlockParam
+from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
@@ -54,6 +55,12 @@ PLACES = (
         "/v1/messages",
         BetaContentBlockParam,
         lambda each: {"max_tokens": 9, "messages": [{"role": "assistant", "content": [each]}]},
+    ),
+    Place(
+        "generate part",
+        "/v1beta/models/m:generateContent",
+        types.Part,
+        lambda each: {"contents": [{"role": "user", "parts": [each]}]},
     ),
 )
 CASES = [

@@ -3,8 +3,10 @@
 The types are read from the pydantic models of the installed SDK, so a new version of the SDK brings its own new types.
 """
 
+import base64
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from random import Random
 from types import NoneType, UnionType
 from typing import IO, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -130,6 +132,10 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
         return random.randrange(10_000)
     if annotation is float:
         return random.randrange(100) / 4
+    if annotation is bytes:
+        return base64.b64encode(random.randbytes(random.randrange(9))).decode()
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return random.choice(list(annotation)).value
     if annotation is NoneType:
         return None
     if annotation in (object, Any) or isinstance(annotation, TypeVar):
