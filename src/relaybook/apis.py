@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-Kind: TypeAlias = Literal["chat", "completion", "response", "message", "generate", "embedding", "models", "other"]
+Kind: TypeAlias = Literal[
+    "chat", "completion", "response", "message", "generate", "interaction", "embedding", "models", "other"
+]
 
 
 class Sdk(NamedTuple):
@@ -154,7 +156,17 @@ APIS: Final = (
         "generate",
         "Gemini generateContent",
         ("POST",),
-        (*(f"{model}:{operation}" for model in _GOOGLE_MODELS for operation in _GOOGLE_OPERATIONS), "interactions"),
+        tuple(f"{model}:{operation}" for model in _GOOGLE_MODELS for operation in _GOOGLE_OPERATIONS),
+        is_read=True,
+        is_conversation=True,
+        key_header="x-goog-api-key: ",
+        key_variable="GEMINI_API_KEY",
+    ),
+    Api(
+        "interaction",
+        "Gemini interactions",
+        ("POST",),
+        ("interactions",),
         is_read=True,
         is_conversation=True,
         key_header="x-goog-api-key: ",

@@ -117,6 +117,23 @@ _GENERATE_EVENTS: Final = [
     {"candidates": [each], "usageMetadata": _USAGE_METADATA, "modelVersion": "m", "responseId": "r"}
     for each in _CANDIDATES
 ]
+_STEPS: Final = [
+    {"type": "thought", "summary": [{"type": "text", "text": "Hm"}], "signature": "x"},
+    {"type": "function_call", "id": "c", "name": "f", "arguments": {"x": 1}},
+    {"type": "function_result", "call_id": "c", "result": [{"type": "image", "data": "AAAA"}]},
+    {"type": "google_search_result", "call_id": "s", "result": [{"url": "u"}]},
+    {"type": "model_output", "content": [{"type": "text", "text": "Hi", "annotations": [{}]}]},
+]
+_STEP_EVENTS: Final = [
+    {"event_type": "interaction.created", "interaction": {"id": "i", "model": "m", "status": "in_progress"}},
+    {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+    {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "\ud83d"}},
+    {"event_type": "step.delta", "index": 0, "delta": {"type": "text_annotation_delta", "annotations": [{}]}},
+    {"event_type": "step.start", "index": 1, "step": _STEPS[1]},
+    {"event_type": "step.delta", "index": 1, "delta": {"type": "arguments_delta", "arguments": "{"}},
+    {"event_type": "error", "error": {"code": "x", "message": "no"}},
+    {"event_type": "interaction.completed", "interaction": {"status": "completed", "steps": _STEPS[:1]}},
+]
 
 
 def _stream(events: list[dict[str, object]], end: str = "\n") -> bytes:
@@ -143,6 +160,9 @@ SEEDS: Final = [
     json.dumps({"model": "m", "data": [{"embedding": [0.5, 1]}], "usage": {"prompt_tokens": 3}}).encode(),
     json.dumps({"contents": _CONTENTS, "systemInstruction": {"parts": {"text": "a"}}}).encode(),
     json.dumps({"requests": [{"content": each} for each in _CONTENTS], "generateContentRequest": {}}).encode(),
+    json.dumps({"input": [*_STEPS, {"type": "text", "text": "a"}], "previous_interaction_id": "i"}).encode(),
+    json.dumps({"id": "i", "status": "completed", "steps": _STEPS, "usage": {"total_input_tokens": 3}}).encode(),
+    b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in _STEP_EVENTS),
     json.dumps(_GENERATE_EVENTS, indent=1).encode(),
     _stream(_GENERATE_EVENTS, "\r\n") + b'{\n "error": {\n"code": 503, "status": "UNAVAILABLE"}}',
     json.dumps(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.golden.exchange import JSON_HEAD, STREAM_HEAD, GoldenExchange, encode, joined
+from tests.golden.exchange import DONE, JSON_HEAD, STREAM_HEAD, GoldenExchange, encode, event, joined
 
 GEMINI = "https://generativelanguage.googleapis.com"
 MODELS = "/v1/v1beta/models"
@@ -81,6 +81,7 @@ def exchanges() -> Iterator[GoldenExchange]:
     yield from _errors()
     yield from _others()
     yield from _turns()
+    yield from _interactions()
 
 
 def _exchange(
@@ -203,3 +204,39 @@ def _turns() -> Iterator[GoldenExchange]:
             response_head=STREAM_HEAD if is_stream else JSON_HEAD,
             conversation=name,
         )
+
+
+def _interactions() -> Iterator[GoldenExchange]:
+    """Yield two turns of the Interactions API, the second one as a stream, and an error."""
+    usage = {"total_input_tokens": 9, "total_output_tokens": 4, "total_thought_tokens": 30, "total_tokens": 43}
+    thought = {"type": "thought", "summary": [{"type": "text", "text": "Look it up."}], "signature": "CpwB"}
+    call = {"type": "function_call", "id": "c1", "name": "get_weather", "arguments": {"city": "Zürich"}}
+    head = {"id": "v1_1", "model": MODEL, "object": "interaction"}
+    asked = {"model": MODEL, "input": "What is the weather in Zürich?", "system_instruction": "Be brief."}
+    first = head | {"status": "requires_action", "steps": [thought, call], "usage": usage}
+
+    def turn(name: str, request: dict[str, Any], *response: bytes, **more: Any) -> GoldenExchange:
+        more = {"conversation": "interaction"} | more
+        return GoldenExchange(
+            f"interaction/{name}", "/v1/v1beta/interactions", encode(request), response, upstream=GEMINI, **more
+        )
+
+    yield turn("call", asked, encode(first))
+    result = {"type": "function_result", "call_id": "c1", "name": "get_weather", "result": "21 °C"}
+    head["id"] = "v1_2"
+    deltas = [
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": text}}
+        for text in ("It is ", "sunny.")
+    ]
+    values = [
+        {"event_type": "interaction.created", "interaction": head | {"status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        *deltas,
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "interaction.completed", "interaction": head | {"status": "completed", "usage": usage}},
+    ]
+    told = {"model": MODEL, "input": [result], "previous_interaction_id": "v1_1", "stream": True}
+    chunks = [event(value, str(value["event_type"])) for value in values] + [DONE]
+    yield turn("stream/text", told, *chunks, response_head=STREAM_HEAD)
+    error = encode({"error": {"code": "invalid_request", "message": "Unknown model."}})
+    yield turn("error", asked, error, status=400, conversation=None)

@@ -38,7 +38,7 @@ from relaybook.apis import APIS, SdkCall, match
         ("/v1/projects/p/locations/l/endpoints/12:streamGenerateContent", "generate", "12"),
         ("/v1beta/tunedModels/mine-7:generateContent", "generate", "mine-7"),
         ("/v1beta/models/gemini-embedding-001:batchEmbedContents", "generate", "gemini-embedding-001"),
-        ("/v1beta/interactions", "generate", None),
+        ("/v1beta/interactions", "interaction", None),
         ("/v1beta/interactions/v1_x/cancel", "other", None),
         ("/v1/models/imagen-4:predict", "other", None),
         ("/v1/publishers/anthropic/models/claude:rawPredict", "other", None),

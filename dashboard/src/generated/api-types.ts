@@ -31,7 +31,7 @@ export type Row = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "message" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -221,7 +221,7 @@ export type RequestDetail = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "message" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -514,7 +514,7 @@ export type ThreadRow = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "message" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */

@@ -10,6 +10,7 @@ import pytest
 from anthropic.types import ContentBlockParam
 from anthropic.types.beta import BetaContentBlockParam
 from google.genai import types
+from google.genai._gaos.types.interactions import Content, Step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
@@ -62,11 +63,14 @@ PLACES = (
         types.Part,
         lambda each: {"contents": [{"role": "user", "parts": [each]}]},
     ),
+    Place("interaction step", "/v1beta/interactions", Step, lambda each: {"input": [each]}),
+    Place("interaction content", "/v1beta/interactions", Content, lambda each: {"input": each}),
 )
 CASES = [
     pytest.param(place, model, id=f"{place.name} {model.__name__}")
     for place in PLACES
     for model in members(place.union)
+    if not model.__name__.startswith("Unknown")
 ]
 #: Values of ``type`` and ``role``, which the model says in its own words.
 NAMES = ("type", "role", "format")

@@ -77,7 +77,7 @@ def instance(random: Random, model: type[BaseModel], depth: int = 0, /, **fields
         key = field.alias or name
         if key in fields:
             made[key] = fields[key]
-        elif field.is_required() or (depth < _MAX_DEPTH and random.random() < 0.3):
+        elif field.is_required() or key == "type" or (depth < _MAX_DEPTH and random.random() < 0.3):
             made[key] = _field(random, key, field.annotation, depth)
     return made | fields
 
@@ -108,7 +108,9 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
         return random.choice(arguments)
     if origin in (Union, UnionType):
         choices = [
-            each for each in arguments if each is not NoneType and each not in _FILES and get_origin(each) not in _FILES
+            each
+            for each in arguments
+            if each is not NoneType and each not in _FILES and get_origin(each) not in _FILES and not _is_fallback(each)
         ]
         if depth > _MAX_DEPTH and NoneType in arguments:
             return None
@@ -124,7 +126,7 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
         return {"k": value(random, arguments[1] if arguments else str, depth + 1)} if depth < _MAX_DEPTH else {}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return instance(random, annotation, depth)
-    if annotation is str:
+    if isinstance(annotation, type) and issubclass(annotation, str) and not issubclass(annotation, Enum):
         return text(random)
     if annotation is bool:
         return random.random() < 0.5
@@ -143,6 +145,11 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
     if getattr(annotation, "__module__", "") == "datetime":
         return "2026-11-29T00:00:00Z"
     raise TypeError(f"no value of type {annotation!r}")
+
+
+def _is_fallback(annotation: Any) -> bool:
+    """Return whether a member of a union is for values that the SDK does not know."""
+    return getattr(annotation, "__name__", "").startswith("Unknown")
 
 
 def interleaved(random: Random, *sequences: list[Any]) -> Iterator[Any]:

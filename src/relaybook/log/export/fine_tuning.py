@@ -19,7 +19,10 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
 #: Finish reasons that ``finish_of`` does not know. A response with one of these reasons is incomplete.
-_NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error", "CONTINUATION", "OTHER")
+_NOT_WHOLE: Final = (
+    *("incomplete", "failed", "cancelled", "pause_turn", "error", "budget_exceeded"),
+    *("CONTINUATION", "OTHER"),  # Gemini
+)
 _encode: Final = msgspec.json.Encoder().encode
 
 

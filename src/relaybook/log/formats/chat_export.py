@@ -13,7 +13,7 @@ import msgspec
 from relaybook.log.formats.conversation import Message, Output, Part, Request
 
 #: Parameters that say that the provider adds messages which only it has.
-_ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
+_ELSEWHERE: Final = ("previous_response_id", "previous_interaction_id", "conversation", "prompt")
 _COPIED: Final = ("parallel_tool_calls", "functions")
 _REASONING: Final = ("redacted_thinking",)
 #: Gemini's names of the types in JSON schemas.

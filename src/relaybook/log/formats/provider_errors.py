@@ -41,7 +41,7 @@ def read_error(data: bytes, kind: Kind | None = None) -> Error:
                 # a short text such as "Unauthorized" beside the message that explains it
                 if isinstance(value[key], str) and (more := text_or_none(value.get("message"))) and more != value[key]:
                     found.message = clean(f"{value[key]}: {more}", ERROR_CHARACTERS)
-                return with_status(found) if kind == "generate" else found
+                return with_status(found) if kind in ("generate", "interaction") else found
         return describe_error(value)
     return Error(message=preview(value) if isinstance(value, str) else visible_text(data))
 

@@ -8,7 +8,18 @@ import re
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from relaybook.apis import Kind, Match
-from relaybook.log.formats import chat, completion, embedding, generate, json_array, lenient, message, response, sse
+from relaybook.log.formats import (
+    chat,
+    completion,
+    embedding,
+    generate,
+    interaction,
+    json_array,
+    lenient,
+    message,
+    response,
+    sse,
+)
 from relaybook.log.formats.content import MAX_PER_END
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize
@@ -82,6 +93,7 @@ _FORMATS: Final = {
     "response": response,
     "message": message,
     "generate": generate,
+    "interaction": interaction,
     "embedding": embedding,
 }
 

@@ -147,7 +147,7 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
 
     ``kind`` is the API, and ``model`` the model of the response. Both are used only where the usage alone is ambiguous.
     """
-    if kind == "generate" and (found := _google_counts(usage)) is not None:
+    if kind in ("generate", "interaction") and (found := _google_counts(usage)) is not None:
         return found
     counts = [-1] * _COUNTS
     others: dict[str, int] = {}

@@ -234,6 +234,19 @@ def test_geminis_own_tools_cannot_be_expressed(tool: dict[str, Any]) -> None:
     assert exported(entry(request, response, kind="generate", finish_reason="STOP"))[0] == []
 
 
+def test_a_request_that_continues_a_stored_interaction_is_omitted() -> None:
+    steps = [{"type": "model_output", "content": [{"type": "text", "text": "24 °C"}]}]
+    response = {"id": "v1_x", "status": "completed", "steps": steps}
+    request = {"input": "How warm is it in Rome?"}
+    fields = {"kind": "interaction", "finish_reason": "completed"}
+    lines, omitted = exported(
+        entry(request, response, **fields),
+        entry(request | {"previous_interaction_id": "v1_w"}, response, **fields, number=2),
+    )
+    assert lines == [{"messages": [QUESTION, {"role": "assistant", "content": "24 °C"}]}]
+    assert omitted == {"not expressible in chat format": 1}
+
+
 CHAT = {"messages": [QUESTION]}
 PDF = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
 SAID = {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "24 °C"}]}]}

@@ -52,8 +52,9 @@ WIDE = {f"k{number}": 1 for number in range(20_000)}
             "generate",
             event(generated({"functionCall": {"name": "f", "willContinue": True}})) + many(lambda n: event(piece(n))),
         ),
+        ("interaction", many(lambda n: event({"event_type": "step.start", "index": n, "step": {"type": "thought"}}))),
     ],
-    ids=["names", "arguments", "images", "usage", "items", "blocks", "texts", "parts", "pieces"],
+    ids=["names", "arguments", "images", "usage", "items", "blocks", "texts", "parts", "pieces", "steps"],
 )
 def test_a_stream_is_read_in_linear_time(kind: Kind, body: bytes) -> None:
     reading_of(body + DONE, kind)
