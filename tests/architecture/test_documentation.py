@@ -6,6 +6,7 @@ from tests.support.settings_page import PAGE, settings_page
 from tests.support.tree import ROOT, project_files
 
 from relaybook.cli.main import app
+from relaybook.client_headers import CLIENT_HEADERS
 
 #: Pages with flags of other programs.
 FOREIGN_FLAGS = {
@@ -66,3 +67,15 @@ def test_targets_of_make_in_the_documentation_exist() -> None:
         for name in TARGET.findall(code)
     }
     assert named - targets == set()
+
+
+def test_the_headers_of_clients_are_documented_in_their_order() -> None:
+    page = (ROOT / "docs" / "how-to" / "tag.md").read_text("utf-8")
+    meanings = {
+        "session": "session",
+        "user": "user, if the body has none",
+        "agent": "property `agent`",
+        "parent_agent": "property `parent-agent`",
+    }
+    rows = [f"| `{header.name}` | {meanings[header.meaning]} | {header.clients} |" for header in CLIENT_HEADERS]
+    assert "\n".join(rows) in page

@@ -17,12 +17,21 @@ def exchanges() -> Iterator[GoldenExchange]:
         yield from _response_ids(is_stream)
         yield from _message_blocks(is_stream)
     yield from _branches()
+    yield from _sessions()
+    yield from _agents()
 
 
 def _turns(
-    conversation: str, bodies: Sequence[tuple[dict[str, Any], Any]], api: Any, is_stream: bool
+    conversation: str,
+    bodies: Sequence[tuple[dict[str, Any], Any]],
+    api: Any,
+    is_stream: bool,
+    heads: Sequence[str] = (),
 ) -> Iterator[GoldenExchange]:
-    """Yield one exchange for each request and what the model answers: a message, output items or blocks."""
+    """Yield one exchange for each request and what the model answers: a message, output items or blocks.
+
+    ``heads`` are the heads of the requests, if they matter.
+    """
     name = f"conversation/{conversation}/{'stream' if is_stream else 'whole'}"
     for number, (request, answer) in enumerate(bodies, 1):
         own = {} if api is not chat_messages else {"id": f"chatcmpl-{number}"}
@@ -40,6 +49,7 @@ def _turns(
             upstream=ANTHROPIC if api is message_exchanges else "https://api.openai.com/v1",
             conversation=name,
             **({"response_head": STREAM_HEAD} if is_stream else {}),
+            **({"request_head": heads[number - 1]} if heads else {}),
         )
 
 
@@ -126,3 +136,39 @@ def _branches() -> Iterator[GoldenExchange]:
         for each, text in zip(messages, answers, strict=True)
     ]
     yield from _turns("branches", turns, chat_messages, False)
+
+
+def _sessions() -> Iterator[GoldenExchange]:
+    """Yield two turns of each of two Codex sessions that begin with the same prompt, in turn."""
+    api = response_exchanges
+    prompt = {"role": "user", "content": "Fix the test."}
+    second = [prompt, api.said("Fixed."), {"role": "user", "content": "Thanks."}]
+    sessions = ("0199a213-81c0-7800-8aa1-bbab2a035a53", "0199a214-1d7e-7c40-9f3e-52d1c8a7b9e0")
+    turns = [
+        ({"model": "gpt-5", "input": messages, "prompt_cache_key": session}, [api.said(text)])
+        for messages, text in (([prompt], "Fixed."), (second, "Bye."))
+        for session in sessions
+    ]
+    heads = [
+        f"user-agent: codex_exec/0.171.0\r\nsession-id: {session}\r\nthread-id: {session}\r\n"
+        f"x-client-request-id: {session}"
+        for session in (*sessions, *sessions)
+    ]
+    yield from _turns("codex_sessions", turns, api, False, heads)
+
+
+def _agents() -> Iterator[GoldenExchange]:
+    """Yield a request of Claude Code and a request of its subagent."""
+    api = message_exchanges
+    session = "5e551011-0000-4000-8000-000000000000"
+    user_id = f'{{"device_id":"d","account_uuid":"a","session_id":"{session}"}}'
+    turns = [
+        (
+            api.REQUEST | {"messages": [{"role": "user", "content": text}], "metadata": {"user_id": user_id}},
+            [api.text("Done.")],
+        )
+        for text in ("Fix the test.", "Find the test.")
+    ]
+    head = f"User-Agent: claude-cli/2.1.197 (external, sdk-cli)\r\nX-Claude-Code-Session-Id: {session}"
+    agent = f"{head}\r\nX-Claude-Code-Agent-Id: a1b2\r\nX-Claude-Code-Parent-Agent-Id: main"
+    yield from _turns("claude_code_agents", turns, api, False, [head, agent])

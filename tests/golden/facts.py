@@ -44,6 +44,7 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
             started_at=number,
             failed=entry.record.failed,
             completion_id=entry.record.completion_id,
+            session=entry.record.session,
             chain=entry.chain,
         )
         links.setdefault(exchange.conversation or exchange.name, []).append((exchange.name, link))

@@ -82,8 +82,10 @@ export type Row = {
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** Value of `user` in the request body. */
+  /** Value of `user` in the request body, or else the user that the client sends in a header. */
   user: string | null;
+  /** Id of the client's session, from a header of the client or from the request body. */
+  session: string | null;
   /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */
@@ -272,8 +274,10 @@ export type RequestDetail = {
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** Value of `user` in the request body. */
+  /** Value of `user` in the request body, or else the user that the client sends in a header. */
   user: string | null;
+  /** Id of the client's session, from a header of the client or from the request body. */
+  session: string | null;
   /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */
@@ -565,8 +569,10 @@ export type ThreadRow = {
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** Value of `user` in the request body. */
+  /** Value of `user` in the request body, or else the user that the client sends in a header. */
   user: string | null;
+  /** Id of the client's session, from a header of the client or from the request body. */
+  session: string | null;
   /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */

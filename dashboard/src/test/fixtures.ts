@@ -180,6 +180,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   prices_version: "2026-11-01",
   finish_reason: "stop",
   user: null,
+  session: null,
   safety_identifier: null,
   prompt_cache_key: null,
   provider_request_id: null,

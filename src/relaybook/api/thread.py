@@ -1,4 +1,4 @@
-"""Return a thread: the requests of one namespace or property value, grouped into conversations."""
+"""Return a thread: the requests of one namespace, session or property value, grouped into conversations."""
 
 from typing import Final
 
@@ -17,6 +17,7 @@ routes = Routes("log")
 _PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     openapi.parameter("namespace", "The namespace to show as a thread."),
+    openapi.parameter("session", "Instead of `namespace`: the session to show as a thread."),
     openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property to show as a thread."),
     openapi.limit(500),
     openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
@@ -38,7 +39,8 @@ async def get_thread(request: Request) -> Response:
     Request B continues request A if B's messages begin with A's messages and A's response. The system message may be
     different, and the oldest messages may be missing in B. If B contains the responses of several requests, B continues
     the request whose response is last in B. If several requests have this response, B continues the one that was
-    recorded last. Only the requests of the page and the 2,000 requests before the page are compared.
+    recorded last. Requests of different sessions never belong to one conversation. Only the requests of the page and
+    the 2,000 requests before the page are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
@@ -49,7 +51,7 @@ async def get_thread(request: Request) -> Response:
 
 def _thread(filter_: Filter) -> Filter:
     other_names = [term.name for term in filter_.terms if not _selects_thread(term)]
-    rule = "A thread is selected by exactly one namespace= or property.<name>= parameter"
+    rule = "A thread is selected by exactly one namespace=, session= or property.<name>= parameter"
     if other_names and len(other_names) < len(filter_.terms):
         raise BadFilter(other_names[0], f"{rule}. Remove {other_names[0]}.")
     if other_names or len(filter_.terms) != 1:
@@ -59,4 +61,4 @@ def _thread(filter_: Filter) -> Filter:
 
 def _selects_thread(term: Term) -> bool:
     is_single = len(term.values) == 1 and not term.negated and not term.prefixes
-    return is_single and (term.name == "namespace" or term.name.startswith("property."))
+    return is_single and (term.name in ("namespace", "session") or term.name.startswith("property."))

@@ -56,6 +56,7 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
     yield "response", _response(detail)
     yield "client", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))
+    yield "session", detail["session"] or ""
     yield "key", detail["key"] or ""
     yield "parameters", _pairs(detail.get("parameters") or {}, exclude=("model",))
     for name, label in _IDS.items():

@@ -14,10 +14,13 @@ The following rules apply to a request B and the requests before B:
 3. If B has the same messages as a request of the last 15 minutes and none of these ids, B repeats this request. B is
    then a retry, or a variant with a different response. This rule also applies if B continues a request by rule 1.
 4. If none of these rules applies, B starts a conversation.
+
+Requests of different sessions never belong to one conversation. So a request with a session continues or repeats only
+requests of its session, or requests without a session whose conversation has no other session.
 """
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from relaybook.log.record import MessageChain, decode_chain
 from relaybook.log.store.port import Link
@@ -25,6 +28,7 @@ from relaybook.log.store.port import Link
 #: Maximum time between a request and its repeat. After this time, a request with the same messages is not considered a
 #: retry. OpenAI's SDK retries after a timeout of ten minutes and a pause.
 _REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
+Key = TypeVar("Key", int, str)
 
 
 class Position(NamedTuple):
@@ -43,70 +47,97 @@ class Position(NamedTuple):
     messages: int
 
 
+class _Latest(Generic[Key]):
+    """The latest request with each key: of all requests, and of each session. The key of a session can be `None`."""
+
+    def __init__(self) -> None:
+        self.of_all: dict[Key, Link] = {}
+        self.of_session: dict[tuple[Key, str | None], Link] = {}
+
+    def add(self, key: Key, link: Link) -> None:
+        self.of_all[key] = self.of_session[key, link.session] = link
+
+
 class Conversations:
     """Assigns requests to conversations. Requests must be added in the order in which they were recorded."""
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each dict maps a key to the latest request with this key.
-        self._by_response_key: dict[int, str] = {}  # the key covers all messages and a response
-        self._by_window_key: dict[int, str] = {}  # the key covers the last two messages and a response
-        self._by_calls_key: dict[int, str] = {}  # the key covers the last message and the ids of tool calls
-        self._by_completion_id: dict[str, str] = {}  # the key is the completion id
-        self._by_conversation_id: dict[str, str] = {}  # the key is the id of the provider's conversation
-        self._by_messages_key: dict[int, Link] = {}  # the key covers all messages, without a response
+        #: The session of each conversation that has one.
+        self._sessions: dict[str, str] = {}
+        self._by_response_key = _Latest[int]()  # the key covers all messages and a response
+        self._by_window_key = _Latest[int]()  # the key covers the last two messages and a response
+        self._by_calls_key = _Latest[int]()  # the key covers the last message and the ids of tool calls
+        self._by_completion_id = _Latest[str]()  # the key is the completion id
+        self._by_conversation_id = _Latest[str]()  # the key is the id of the provider's conversation
+        self._by_messages_key = _Latest[int]()  # the key covers all messages, without a response
 
     def add(self, link: Link) -> Position:
         """Add the next request, described by its ``Link``, and return the request's position."""
         chain = None if link.chain is None else decode_chain(link.chain)
         position = Position(link.id, 1, None, None, 0, 0) if chain is None else self._position(link, chain)
         self._positions[link.id] = position
+        if link.session is not None:
+            self._sessions[position.conversation] = link.session
         if link.completion_id is not None:
-            self._by_completion_id[link.completion_id] = link.id
+            self._by_completion_id.add(link.completion_id, link)
         if chain is not None:
             self._remember(chain, link)
         return position
 
     def _position(self, link: Link, chain: MessageChain) -> Position:
-        position = self._continuation(chain)
+        position = self._continuation(link, chain)
         if (repeated := self._repeated(link, chain)) is not None:
             position = (position or self._positions[repeated])._replace(repeats=repeated, messages=chain.messages)
         return position or Position(link.id, 1, None, None, 0, chain.messages)
 
     def _repeated(self, link: Link, chain: MessageChain) -> str | None:
-        same = self._by_messages_key.get(chain.messages_key)
+        same = self._find(self._by_messages_key, chain.messages_key, link)
         if same is None or not _is_whole(chain) or link.started_at - same.started_at > _REPEATS_WITHIN_US:
             return None
         return same.id
 
-    def _continuation(self, chain: MessageChain) -> Position | None:
+    def _continuation(self, link: Link, chain: MessageChain) -> Position | None:
         for origin in chain.origins:
             keys = origin.keys
-            continued = self._by_response_key.get(keys.all) or self._by_window_key.get(keys.window)
-            continued = continued or self._by_calls_key.get(keys.calls)
+            continued = (
+                self._find(self._by_response_key, keys.all, link)
+                or self._find(self._by_window_key, keys.window, link)
+                or self._find(self._by_calls_key, keys.calls, link)
+            )
             if continued is not None:
                 return self._after(continued, origin.new_from, chain)
-        continued = self._by_completion_id.get(chain.previous or "")
-        continued = continued or self._by_conversation_id.get(chain.conversation or "")
+        continued = self._find(self._by_completion_id, chain.previous or "", link)
+        continued = continued or self._find(self._by_conversation_id, chain.conversation or "", link)
         return None if continued is None else self._after(continued, 0, chain)
 
-    def _after(self, continued: str, new_from: int, chain: MessageChain) -> Position:
-        before = self._positions[continued]
-        return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
+    def _find(self, latest: _Latest[Key], key: Key, link: Link) -> Link | None:
+        """Return the latest request with the key whose conversation ``link`` can belong to."""
+        session = link.session
+        if session is None:
+            return latest.of_all.get(key)
+        found = latest.of_session.get((key, session)) or latest.of_session.get((key, None))
+        if found is None or self._sessions.get(self._positions[found.id].conversation, session) != session:
+            return None
+        return found
+
+    def _after(self, continued: Link, new_from: int, chain: MessageChain) -> Position:
+        before = self._positions[continued.id]
+        return Position(before.conversation, before.turn + 1, continued.id, None, new_from, chain.messages)
 
     def _remember(self, chain: MessageChain, link: Link) -> None:
         # A later request with the same messages is not a repeat of this request if this request has only the new
         # messages of a longer conversation.
         if chain.messages_key and _is_whole(chain):
-            self._by_messages_key[chain.messages_key] = link
+            self._by_messages_key.add(chain.messages_key, link)
         if chain.conversation is not None:
-            self._by_conversation_id[chain.conversation] = link.id
+            self._by_conversation_id.add(chain.conversation, link)
         for keys in chain.after:
-            self._by_response_key[keys.all] = link.id
+            self._by_response_key.add(keys.all, link)
             if keys.window:
-                self._by_window_key[keys.window] = link.id
+                self._by_window_key.add(keys.window, link)
             if keys.calls:
-                self._by_calls_key[keys.calls] = link.id
+                self._by_calls_key.add(keys.calls, link)
 
 
 def _is_whole(chain: MessageChain) -> bool:

@@ -44,7 +44,8 @@ FIELDS: Final[dict[str, Field]] = {
     ),
     "duration": Field("duration", "total time: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms")),
     "cost": Field("cost", "US dollars: >0.01", (">0.01", ">0.1", ">1", "<0.001")),
-    "user": Field("user", "user in the request body"),
+    "user": Field("user", "user in the request"),
+    "session": Field("session", "session of the client, such as a coding agent"),
     "outcome": Field(
         "outcome",
         "how the request ended",

@@ -118,6 +118,7 @@ class Record(msgspec.Struct, kw_only=True):
     prices_version: str | None = None
     finish_reason: str | None = None
     user: str | None = None
+    session: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     provider_request_id: str | None = None

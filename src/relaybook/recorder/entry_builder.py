@@ -6,9 +6,10 @@ notes say why. This module reads no clock and opens no file.
 
 import re
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from relaybook.apis import APIS, BY_KIND, REQUEST_ID_HEADERS, Match, match
+from relaybook.client_headers import CLIENT_HEADERS, Meaning
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
 from relaybook.log.formats import lenient
@@ -30,14 +31,22 @@ from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.prices import Prices
 from relaybook.tags import header_text, shortened, with_metadata
 
-_REQUEST_HEADERS: Final = re.compile(
-    rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
-    rb"[ \t]*([^\r]*)"
+_CLIENT_HEADERS: Final[dict[Meaning, list[bytes]]] = {
+    meaning: [header.name.encode() for header in CLIENT_HEADERS if header.meaning == meaning]
+    for meaning in get_args(Meaning)
+}
+_CLIENT_NAMES: Final = frozenset(header.name.encode() for header in CLIENT_HEADERS)
+#: The properties for agents. Claude Code sends them with the requests of subagents.
+_AGENT_PROPERTIES: Final[dict[Meaning, str]] = {"agent": "agent", "parent_agent": "parent-agent"}
+_REQUEST_HEADERS: Final = frozenset(
+    (
+        *(b"user-agent", b"content-type", b"content-encoding"),
+        *(b"x-client-request-id", b"x-stainless-retry-count", b"traceparent"),
+        *_CLIENT_NAMES,
+    )
 )
 _REQUEST_ID_HEADERS: Final = tuple(name.encode() for name in REQUEST_ID_HEADERS)
-_RESPONSE_HEADERS: Final = re.compile(
-    rb"(?i)(?:^|\r\n)(content-type|content-encoding|%b):[ \t]*([^\r]*)" % b"|".join(_REQUEST_ID_HEADERS)
-)
+_RESPONSE_HEADERS: Final = frozenset((b"content-type", b"content-encoding", *_REQUEST_ID_HEADERS))
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
 _BROKEN_ARGUMENTS: Final = Note("arguments_not_json", "The arguments of a tool call are not valid JSON.")
 _CLOSED_EARLY: Final = Note(
@@ -410,6 +419,19 @@ class _Headers:
         trace = _TRACE.fullmatch(request.get(b"traceparent", ""))
         if trace is not None:
             record.trace_id = trace[1]
+        if not _CLIENT_NAMES.isdisjoint(request):
+            self._fill_client(record)
+
+    def _fill_client(self, record: Record) -> None:
+        """Set the fields and properties with which the client identifies itself."""
+        record.session, record.user = self._of_client("session"), self._of_client("user")
+        agents = [(name, self._of_client(meaning)) for meaning, name in _AGENT_PROPERTIES.items()]
+        sent = [(name, value) for name, value in agents if value is not None]
+        record.properties, _ = with_metadata(record.properties, sent)
+
+    def _of_client(self, meaning: Meaning) -> str | None:
+        """Return the first value with which the client identifies itself in a header."""
+        return next((value for name in _CLIENT_HEADERS[meaning] if (value := self.request.get(name))), None)
 
 
 def _detail(exchange: JournalExchange) -> Detail:
@@ -443,16 +465,20 @@ def _warnings(exchange: JournalExchange) -> list[Note]:
     return [Note(code, message) for code, message in exchange.opened.warnings]
 
 
-def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
-    """Return the headers that match ``names``, by lower-case name.
+def _matching_headers(names: frozenset[bytes], head: bytes) -> dict[bytes, str]:
+    """Return the headers in ``names``, by lower-case name.
 
     If a header is repeated, its first value is returned. ``Content-Encoding`` is the exception: all its values are
     joined (RFC 9110 §5.3). Values are read and shortened like the values of tags, so that ids are stored as in
     ``record.stored_id``.
     """
     matching: dict[bytes, str] = {}
-    for raw_name, value in names.findall(head):
-        name, text = raw_name.lower(), shortened(header_text(value)[0].rstrip())
+    for line in head.split(b"\r\n"):
+        sent_name, _, value = line.partition(b":")
+        name = sent_name.lower()
+        if name not in names:
+            continue
+        text = shortened(header_text(value.lstrip(b" \t"))[0].rstrip())
         is_more = name == b"content-encoding" and name in matching
         matching[name] = f"{matching[name]}, {text}" if is_more else matching.get(name, text)
     return matching
@@ -463,7 +489,9 @@ def _fill_request(record: Record, request: Request) -> None:
     stream = parameters.get("stream")
     record.model = clean_or_none(request.model)
     record.stream_requested = stream if isinstance(stream, bool) else None
-    record.user = clean_or_none(request.user)
+    record.user = clean_or_none(request.user) or record.user
+    session = (request.session or "").strip()
+    record.session = record.session or (stored_id(session) if session else None)
     for name in ("safety_identifier", "prompt_cache_key"):
         value = parameters.get(name)
         setattr(record, name, clean_or_none(value) if isinstance(value, str) else None)

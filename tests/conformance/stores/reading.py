@@ -42,7 +42,7 @@ def derived(reader: Reader) -> dict[str, Any]:
         "property": Filter((Term("property.channel", ("ios",)),)),
         "time": Filter((Term("from", (str(MIDNIGHT - DAY_US),)),)),
     }
-    fields = ("namespace", "model", "user", "property", "property.channel", "finish_reason")
+    fields = ("namespace", "model", "user", "session", "property", "property.channel", "finish_reason")
     return {
         **{name: reader.count(filter_, FAR) for name, filter_ in filters.items()},
         **{f"page {name}": [each.id for each in reader.page(filter_, 10_000, None, FAR).records]
@@ -55,6 +55,6 @@ def derived(reader: Reader) -> dict[str, Any]:
             ]
             for sort in ("last_at", "requests", "cost_usd")
         },
-        "links": [(each.id, each.chain) for each in reader.links(EVERYTHING, 10_000, None, FAR)],
+        "links": [(each.id, each.session, each.chain) for each in reader.links(EVERYTHING, 10_000, None, FAR)],
         "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
     }  # fmt: skip

@@ -16,6 +16,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
+from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.record import Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
 from relaybook.log.store.port import Count
@@ -46,6 +47,7 @@ CHOICES = {
     "path": ("/v1/chat/completions", "/v1/x%2Fy"),
     "key": ("aaa", "bbb"),
     "user": TEXTS,
+    "session": TEXTS,
     "route": ("default", "cursor"),
     "finish_reason": ("stop", "length", "tool_calls", "refusal", "stop,length", "refusal,tool_calls", "lengthy"),
     "id": tuple(new_record_id() for _ in range(12)),
@@ -100,6 +102,7 @@ records = st.builds(
     kind=st.sampled_from(CHOICES["kind"]),
     model=st.none() | st.sampled_from(CHOICES["model"]),
     user=st.none() | st.sampled_from(TEXTS),
+    session=st.none() | st.sampled_from(TEXTS),
     key=st.none() | st.sampled_from(CHOICES["key"]),
     finish_reason=st.none() | st.sampled_from(CHOICES["finish_reason"]),
     duration_ms=st.none() | st.sampled_from((0.0, 812.5)),
@@ -119,7 +122,9 @@ exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
     )
 )
 #: Text fields that support a search for a prefix.
-PREFIX_FIELDS = ("namespace", "model", "user", "path", "key", "label", "property.channel", "property.'; --")
+PREFIX_FIELDS = (
+    *("namespace", "model", "user", "session", "path", "key", "label", "property.channel", "property.'; --"),
+)
 prefix_terms = st.sampled_from(PREFIX_FIELDS).flatmap(
     lambda name: st.builds(
         Term,
@@ -159,6 +164,7 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             kind=CHOICES["kind"][n % 3],
             model=(None, "gpt-4o", "gpt-5")[n % 3],
             user=(None, *TEXTS)[n % 5],
+            session=(None, *TEXTS)[n % 4],
             key=("aaa", None, "bbb")[n % 3],
             finish_reason=("stop", "length", None)[n % 3],
             status=(200, 404, None, 429, 500)[n % 5],
@@ -225,13 +231,14 @@ def test_a_result_with_hundreds_of_finish_reasons_is_found(store: Store) -> None
 
 
 def test_a_filter_with_hundreds_of_values_is_answered(store: Store) -> None:
-    fields: dict[str, Any] = {"namespace": "n7", "model": "m7", "user": "u7", "key": "000000000007"}
+    fields: dict[str, Any] = {"namespace": "n7", "model": "m7", "user": "u7", "session": "s7", "key": "000000000007"}
     found = an_entry(properties={"a": "p7", "b": "q7"}, **fields)
     store.commit(*(an_entry() for _ in range(3)), found)
     numbers = range(100)
+    names = ("namespace", "model", "user", "session")
     query = Filter(
         (
-            *(Term(name, tuple(f"{name[0]}{n}" for n in numbers)) for name in ("namespace", "model", "user")),
+            *(Term(name, tuple(f"{name[0]}{n}" for n in numbers)) for name in names),
             Term("key", tuple(f"{n:012}" for n in numbers)),
             Term("property.a", tuple(f"p{n}" for n in numbers)),
             Term("property.b", tuple(f"q{n}" for n in numbers)),
@@ -283,7 +290,7 @@ def test_sqlite_returns_what_the_reference_returns(
             assert reader.since(seq, one, limit) == reference.since(seq, one, limit)
             for record in found[:3]:
                 assert reader.around(record.id, one, limit, soon()) == reference.around(record.id, one, limit, soon())
-        for field in ("namespace", "model", "user", "key", "finish_reason", "label", "property", "property.channel"):
+        for field in (*LISTED_FIELDS, "property.channel"):
             for prefix in ("", "a", "\U0010ffff"):
                 assert reader.values(field, prefix, limit, soon()) == reference.values(field, prefix, limit, soon())
         assert reader.namespaces("a", "failed", limit, None, None, soon()) == reference.namespaces(

@@ -169,13 +169,14 @@ def test_a_prefix_matches_literally(store: Store) -> None:
 
 
 def test_values_are_counted_most_frequent_first(store: Store) -> None:
-    for model, user, properties in [
-        ("gpt-5", "u1", {"channel": "ios"}),
-        ("gpt-5", "u2", {"channel": "ios", "tier": "pro"}),
-        ("gpt-4o", None, {}),
-        (None, "u2", {"channel": "web"}),
+    for model, user, session, properties in [
+        ("gpt-5", "u1", "s1", {"channel": "ios"}),
+        ("gpt-5", "u2", "s2", {"channel": "ios", "tier": "pro"}),
+        ("gpt-4o", None, "s2", {}),
+        (None, "u2", None, {"channel": "web"}),
     ]:
-        store.commit(an_entry(model=model, user=user, properties=properties, finish_reason=None, namespace="n"))
+        fields = {"model": model, "user": user, "session": session, "properties": properties}
+        store.commit(an_entry(finish_reason=None, namespace="n", **fields))
 
     def values(field, prefix="", limit=10):
         return [(count.value, count.requests) for count in store.reader.values(field, prefix, limit, soon())]
@@ -184,6 +185,7 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
     assert values("model", "gpt-4") == [("gpt-4o", 1)]
     assert values("model", limit=1) == [("gpt-5", 2)]
     assert values("user") == [("u2", 2), ("u1", 1)]
+    assert values("session") == [("s2", 2), ("s1", 1)]
     assert values("finish_reason") == []
     assert values("namespace") == [("n", 4)]
     assert values("key") == [("3fa9c2d1e0b4", 4)]

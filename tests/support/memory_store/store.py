@@ -455,6 +455,7 @@ class MemoryStore:
                 started_at=record.started_at,
                 failed=record.failed,
                 completion_id=record.completion_id,
+                session=record.session,
                 chain=self._by_id[record.id].chain,
             )
             for record in records

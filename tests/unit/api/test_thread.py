@@ -133,6 +133,22 @@ def test_a_property_value_is_a_thread_too() -> None:
     assert thread(store, "property.user-id=43")["data"] == []
 
 
+def test_a_session_is_a_thread_too() -> None:
+    store = log(*conversation(2, session="s-1"), *conversation(3, 20, session="s-2"), *conversation(1, 30))
+    result = thread(store, "session=s-1")
+    assert [row["session"] for row in result["data"]] == ["s-1", "s-1"]
+    assert [row["turn"] for row in result["data"]] == [1, 2]
+    assert result["total"]["requests"] == 2
+    assert thread(store, "session=s-3")["data"] == []
+
+
+def test_sessions_of_one_namespace_with_the_same_first_prompt_are_separate_conversations() -> None:
+    store = log(*conversation(2, session="s-1"), *conversation(3, 20, session="s-2"))
+    result = thread(store)
+    assert [each["requests"] for each in result["conversations"]] == [2, 3]
+    assert [row["repeats"] for row in result["data"]] == [None] * 5
+
+
 def test_a_request_without_messages_is_listed_too() -> None:
     [row] = thread(log(entry_of(record_of(1, namespace="user-1"))))["data"]
     assert (row["turn"], row["new_messages"]) == (1, {"from": 0, "count": 0})

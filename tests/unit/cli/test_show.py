@@ -63,11 +63,13 @@ def shown_parts(*parts: dict[str, Any]) -> list[str]:
 
 
 def test_fields_come_first_and_empty_ones_are_omitted() -> None:
-    shown = lines(namespace="ios", model="gpt-4o", response_model="gpt-4o-2024", properties={"tool": "x"})
+    fields = {"model": "gpt-4o", "response_model": "gpt-4o-2024", "session": "ses_1"}
+    shown = lines(namespace="ios", properties={"tool": "x"}, **fields)
     assert shown[0] == "result      ✓ 200"
     assert "namespace   ios" in shown
     assert "properties  tool=x" in shown
     assert "model       gpt-4o → gpt-4o-2024" in shown
+    assert "session     ses_1" in shown
     assert not [line for line in shown if line.startswith("key")]
 
 

@@ -190,6 +190,7 @@ def linked(api: Any, turns: list[Turn], *, is_stream: bool) -> dict[str, Positio
                 started_at=number,
                 failed=entry.record.failed,
                 completion_id=entry.record.completion_id,
+                session=entry.record.session,
                 chain=entry.chain,
             )
         )

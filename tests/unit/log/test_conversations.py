@@ -1,5 +1,7 @@
 """Test how requests are grouped into conversations: continuations, branches and repeats."""
 
+from random import Random
+
 import pytest
 from tests.support.bodies import reading_of, request_of
 
@@ -10,10 +12,15 @@ from relaybook.log.record import Keys, MessageChain, Origin, encode_chain
 from relaybook.log.store.port import Link
 
 
-def link(number: int, chain: MessageChain | None, completion_id: str | None = None) -> Link:
-    encoded = None if chain is None else encode_chain(chain)
+def link(number: int, chain: MessageChain | None, completion_id: str | None = None, session: str | None = None) -> Link:
     return Link(
-        seq=number, id=f"r{number}", started_at=number, failed=False, completion_id=completion_id, chain=encoded
+        seq=number,
+        id=f"r{number}",
+        started_at=number,
+        failed=False,
+        completion_id=completion_id,
+        session=session,
+        chain=None if chain is None else encode_chain(chain),
     )
 
 
@@ -134,6 +141,82 @@ def test_a_request_continues_the_latest_request_of_its_conversation(form: object
         ("r1", 3, "r3", None),
         ("r5", 1, None, None),
     ]
+
+
+def test_two_sessions_with_the_same_first_prompt_are_two_conversations() -> None:
+    first, second = asks(1, 1, 10), asks(2, 3, 20, origin(2, 10))
+    turns = [("a", first), ("b", first), ("a", second), ("b", second)]
+    result = positions_of(link(number, turn, session=name) for number, (name, turn) in enumerate(turns, 1))
+    assert [(each.conversation, each.turn, each.follows, each.repeats) for each in result.values()] == [
+        ("r1", 1, None, None),
+        ("r2", 1, None, None),
+        ("r1", 2, "r1", None),
+        ("r2", 2, "r2", None),
+    ]
+
+
+def test_a_repeat_in_a_session_repeats_the_request_of_its_session() -> None:
+    names = ("a", "b", "a", None)
+    result = positions_of(link(number, asks(1, 1, 10), session=name) for number, name in enumerate(names, 1))
+    assert [each.repeats for each in result.values()] == [None, None, "r1", "r3"]
+
+
+def continuing(by: str) -> tuple[MessageChain, MessageChain, str | None]:
+    """Return an exchange, a request that continues it by these keys, and the completion id of the exchange."""
+    match by:
+        case "all messages":
+            return asks(1, 1, 10), asks(2, 3, 20, origin(2, 10)), None
+        case "the last messages":
+            return asks(1, 1, 10, window=5), asks(2, 3, 20, origin(2, 99, window=5)), None
+        case "calls":
+            return asks(1, 1, 10, calls=5), asks(2, 3, 20, origin(2, 99, calls=5)), None
+        case "the previous response":
+            return asks(1, 1, 10), asks(2, 1, 20, previous="resp_1"), "resp_1"
+        case _:
+            chain = MessageChain(1, 1, [], [], None, "conv_1")
+            return chain, chain, None
+
+
+@pytest.mark.parametrize(
+    "by", ["all messages", "the last messages", "calls", "the previous response", "the provider's conversation"]
+)
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [("a", "a", True), ("a", "b", False), ("a", None, True), (None, "a", True), (None, None, True)],
+)
+def test_a_request_continues_no_request_of_another_session(
+    by: str, first: str | None, second: str | None, *, is_one: bool
+) -> None:
+    start, continued, completion_id = continuing(by)
+    result = positions_of([link(1, start, completion_id, first), link(2, continued, session=second)])
+    assert result["r2"].follows == ("r1" if is_one else None)
+
+
+def test_a_request_without_a_session_does_not_join_two_sessions() -> None:
+    chains = [asks(1, 1, 10), asks(2, 3, 20, origin(2, 10)), asks(3, 5, 30, origin(4, 20))]
+    names = ("a", None, "b")
+    result = positions_of(
+        link(number, chain, session=name) for number, (chain, name) in enumerate(zip(chains, names, strict=True), 1)
+    )
+    assert [each.conversation for each in result.values()] == ["r1", "r1", "r3"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_conversation_never_has_two_sessions(seed: int) -> None:
+    random = Random(seed)
+    keys, names = range(1, 6), (None, None, "a", "b", "c")
+    links = []
+    for number in range(1, 200):
+        origins = [origin(1, random.choice(keys), random.choice(keys)) for _ in range(random.randrange(3))]
+        previous = random.choice((None, None, f"resp_{random.choice(keys)}"))
+        key, answer, window = random.choices(keys, k=3)
+        chain = asks(key, 2, answer, *origins, window=window, previous=previous)
+        links.append(link(number, chain, f"resp_{random.choice(keys)}", random.choice(names)))
+    sessions: dict[str, set[str]] = {}
+    for each, position in zip(links, positions_of(links).values(), strict=True):
+        sessions.setdefault(position.conversation, set()).update({each.session} - {None})
+    assert {len(each) for each in sessions.values()} <= {0, 1}
+    assert len(sessions) >= 3
 
 
 def test_requests_with_only_system_messages_do_not_repeat_each_other() -> None:

@@ -1,4 +1,4 @@
-"""Return a thread: the requests of one namespace or property value, grouped into conversations."""
+"""Return a thread: the requests of one namespace, session or property value, grouped into conversations."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 

@@ -91,8 +91,10 @@ class Request(Struct):
     #: Id of the response, or of the stored conversation, that this request continues.
     previous: str | None = None
     conversation: str | None = None
-    #: The user, and tags from the body. Values other than strings are JSON.
     user: str | None = None
+    #: Id of the client's session.
+    session: str | None = None
+    #: Tags from the body. Values other than strings are JSON.
     metadata: dict[str, str] = {}
     #: Whether the body is a JSON object.
     understood: bool = False

@@ -22,7 +22,7 @@ from relaybook.log.formats import (
 )
 from relaybook.log.formats.content import MAX_PER_END
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
-from relaybook.log.formats.lenient import as_json, is_object, sanitize
+from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
 from relaybook.log.formats.provider_errors import describe_text, visible_text
 from relaybook.log.formats.text import clean
 from relaybook.log.record import Note
@@ -36,6 +36,8 @@ _USER_OF_SESSION: Final = re.compile(
     r"user_(?P<device_id>[0-9a-f]{16,128})_account_(?P<account_uuid>[0-9a-f-]{0,64})_session_(?P<session_id>[0-9a-f-]{8,64})"
 )
 _USERS: Final = ("account_uuid", "user_id", "device_id", "id")
+#: Cache keys that are the id of a session. Most other cache keys belong to a prompt that many sessions share.
+_SESSION_KEY: Final = re.compile(r"(?i)(?:ses|sess|session|thread|conv)[_-]|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
 NOT_JSON: Final = "not_json"
 NOT_UNDERSTOOD: Final = "not_understood"
 #: The types of parts with the beginning of a body that no format could read.
@@ -113,6 +115,7 @@ def read_request(data: bytes, match: Match) -> Request:
         request.metadata = _metadata(metadata, is_message=match.api.kind == "message")
     if request.user is not None and request.user.startswith(("{", "user_")):
         _split_user(request, request.user)
+    request.session = request.session or request.conversation or _session(body)
     request.understood = True
     if request.omitted:
         note = Part(kind="other", type="omitted", text=f"[{request.omitted:,} messages are not shown here]")
@@ -133,7 +136,7 @@ def _metadata(pairs: dict[str, Any], *, is_message: bool) -> dict[str, str]:
 
 
 def _split_user(request: Request, user: str) -> None:
-    """Split a user that Claude Code puts together from account or device, and session; the session becomes a tag."""
+    """Split a user that Claude Code puts together from account or device, and session."""
     parts: dict[str, Any] = {}
     if user.startswith("{"):
         value = lenient.load(user.encode(errors="replace"))
@@ -145,7 +148,18 @@ def _split_user(request: Request, user: str) -> None:
     if names:
         request.user = sanitize(names[0])
     if isinstance(session, str) and session:
-        request.metadata.setdefault("session", sanitize(session))
+        request.session = sanitize(session)
+
+
+def _session(body: dict[str, Any]) -> str | None:
+    """Return the session that the body names in ``client_metadata`` (Codex), ``session_id`` (OpenRouter), or as key."""
+    client = body.get("client_metadata")
+    named = (client.get("session_id"), client.get("thread_id")) if is_object(client) else ()
+    for value in (*named, body.get("session_id")):
+        if (session := text_or_none(value)) is not None:
+            return session
+    key = text_or_none(body.get("prompt_cache_key"))
+    return key if key is not None and _SESSION_KEY.match(key) else None
 
 
 def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: bool) -> Reading:

@@ -142,6 +142,7 @@ class Link(msgspec.Struct, kw_only=True):
     started_at: int
     failed: bool
     completion_id: str | None
+    session: str | None
     chain: bytes | None
 
 
@@ -371,7 +372,7 @@ class Reader(Protocol):
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         """Return the values of a field with their counts, most frequent first.
 
-        Raises BadFilter if the field is not one of ``namespace model user key finish_reason label property
+        Raises BadFilter if the field is not one of ``namespace model user session key finish_reason label property
         property.<name>``.
         """
 

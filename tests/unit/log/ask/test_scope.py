@@ -30,6 +30,7 @@ from relaybook.log.export.export import FILE_FORMATS, ExportQuery
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.query.parameters import parse_filter
+from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.record import Feedback, Note, Record
 from relaybook.log.rereads import Reread
 from relaybook.log.saved_filters import SavedFilter
@@ -52,7 +53,7 @@ FILTERS: tuple[tuple[tuple[str, str], ...], ...] = (
     (("label", "good"),),
     (("from", "2026-01-01T05:00:00Z"),),
 )
-FIELDS = ("namespace", "model", "user", "key", "finish_reason", "label", "property", "property.user")
+FIELDS = (*LISTED_FIELDS, "property.user")
 STATS_BY = (None, "namespace", "model", "outcome", "label", "property.user")
 SCOPES = (("prod",), ("team-*",), ("prod", "te*"), ("team-a", "staging"), ("nobody",), ())
 
@@ -218,6 +219,7 @@ def record(random: Random, number: int) -> Record:
         namespace=random.choice(NAMESPACES),
         model=random.choice(("m1", "m2", None)),
         user=random.choice(("ann", "bob", None)),
+        session=random.choice(("s1", "s2", None)),
         key=random.choice(("k1", "k2")),
         finish_reason=random.choice(("stop", "length")),
         failed=random.random() < 0.3,

@@ -163,8 +163,16 @@ class ClickHouseReader:
             as_bytes=("chain",),
         )
         links = [
-            Link(seq=seq, id=id_, started_at=started_at, failed=failed, completion_id=completion_id, chain=chain)
-            for seq, id_, started_at, failed, completion_id, chain in found.rows
+            Link(
+                seq=seq,
+                id=id_,
+                started_at=started_at,
+                failed=failed,
+                completion_id=completion_id,
+                session=session,
+                chain=chain,
+            )
+            for seq, id_, started_at, failed, completion_id, session, chain in found.rows
         ]
         return links[::-1] if is_newer else links
 

@@ -38,7 +38,8 @@ _USED: Final = (
     *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties"),
     *NOTE_FIELDS.values(),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
-    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "stream_ended", "user"),
+    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "stream_ended"),
+    *("user", "session"),
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )
@@ -134,14 +135,14 @@ AGGREGATES: Final = (
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
 #: The columns for finding the conversations of a thread.
-LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
+LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "session", "chain")
 #: The columns for charts of a namespace, besides the columns in ``LINKED``.
 _CHARTED: Final = (
     *("model", "outcome", "input_tokens", "output_tokens", "cost_usd"),
     *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin"),
 )
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
-_SEARCHED: Final = ("namespace", "user")
+_SEARCHED: Final = ("namespace", "user", "session")
 #: Inserts and merges are synced, because replaced parts are deleted immediately and the journal is deleted after the
 #: commit.
 _SETTINGS: Final = (

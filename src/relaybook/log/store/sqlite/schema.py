@@ -70,6 +70,7 @@ CREATE UNIQUE INDEX requests_id ON requests(id);
 CREATE INDEX requests_namespace ON requests(namespace);
 CREATE INDEX requests_model ON requests(model) WHERE model IS NOT NULL;
 CREATE INDEX requests_user ON requests(user) WHERE user IS NOT NULL;
+CREATE INDEX requests_session ON requests(session) WHERE session IS NOT NULL;
 CREATE INDEX requests_key ON requests("key") WHERE "key" IS NOT NULL;
 CREATE INDEX requests_failed ON requests(failed, seq, started_at, namespace, model) WHERE failed = 1;
 CREATE INDEX requests_outcome ON requests(outcome, seq, started_at, model, namespace) WHERE outcome <> 'complete';

@@ -127,6 +127,7 @@ def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
             if value is not None and value is not False:
                 totals[field, value_text(value)] += requests
     totals.update(("user", record.user) for record in records if record.user is not None)
+    totals.update(("session", record.session) for record in records if record.session is not None)
     pairs = Counter(pair for record in records for pair in record.properties.items())
     for (name, value), requests in pairs.items():
         totals["property", name] += requests

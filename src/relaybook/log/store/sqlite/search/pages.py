@@ -18,7 +18,7 @@ _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # n
 _WITH_BODIES_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 _STEP: Final = (
-    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, c.chain"
+    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, r.session, c.chain"
     " FROM requests AS r LEFT JOIN message_chains AS c ON c.seq = r.seq WHERE r.seq = ?"
 )
 
@@ -109,8 +109,16 @@ def links(
     connection.set_progress_handler(None)  # the number of links is limited, so they are loaded even after the deadline
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
-        Link(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, chain=chain)
-        for seq, name, at, failed, completion_id, chain in rows
+        Link(
+            seq=seq,
+            id=name,
+            started_at=at,
+            failed=bool(failed),
+            completion_id=completion_id,
+            session=session,
+            chain=chain,
+        )
+        for seq, name, at, failed, completion_id, session, chain in rows
     ]
 
 

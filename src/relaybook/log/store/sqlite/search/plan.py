@@ -200,7 +200,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
             return _Candidates(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
         case "namespace":
             return _namespace_scans(connection, values)
-        case "model" | "user" | "key":
+        case "model" | "user" | "session" | "key":
             scans = tuple(_by_column(f"requests_{name}", name, value) for value in values)
             return _Candidates(scans, _count(connection, name, values))
         case "warning" | "note" | "advice":
@@ -408,7 +408,7 @@ def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] |
     if term.name == "namespace":
         sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()
         column = "namespace"
-    elif term.name in ("model", "user", "key", "label") or term.name.startswith("property."):
+    elif term.name in ("model", "user", "session", "key", "label") or term.name.startswith("property."):
         sql, bindings = "SELECT value FROM value_counts WHERE field = ? AND {}", (term.name,)
         column = "value"
     else:

@@ -50,6 +50,7 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("namespace", (), prefixes=("rare/",)), "requests_namespace"),
         (Term("model", ("rare",)), "requests_model"),
         (Term("user", ("u", "v")), "requests_user"),
+        (Term("session", ("s",)), "requests_session"),
         (Term("key", ("k",)), "requests_key"),
         (Term("failed", ("true",)), "requests_failed"),
         (Term("status", ("error",)), "requests_failed"),
