@@ -51,7 +51,7 @@ export function latestOfThreadQuery(filter: Filter) {
   });
 }
 
-/** Whether the latest requests of a namespace or property value continue one another. */
+/** Whether the latest requests of a namespace, session or property value continue one another. */
 export function isConversationQuery(filter: Filter) {
   return {
     ...latestOfThreadQuery(filter),

@@ -72,6 +72,11 @@ export function selectedValues(filter: Filter, name: string): readonly string[] 
   return find(filter, name, false)?.values ?? [];
 }
 
+/** Whether the requests with one value of this field are a thread. */
+export function selectsThread(name: string): boolean {
+  return name === "namespace" || name === "session" || name.startsWith("property.");
+}
+
 /** Remove all terms about namespaces. */
 export function clearNamespaces(filter: Filter): Filter {
   return withoutField(filter, "namespace");

@@ -23,11 +23,14 @@ async function show(search: string, isThread: boolean) {
 
 const LINK = { name: "Conversation view" };
 
-it.each(["namespace=user-42", "property.session=s-1"])("%s leads to its conversation view", async (term) => {
-  const { where } = await show(`?${term}`, true);
-  (await screen.findByRole("link", LINK)).click();
-  expect(where()).toBe(`/thread?${term}`);
-});
+it.each(["namespace=user-42", "session=s-1", "property.channel=s-1"])(
+  "%s leads to its conversation view",
+  async (term) => {
+    const { where } = await show(`?${term}`, true);
+    (await screen.findByRole("link", LINK)).click();
+    expect(where()).toBe(`/thread?${term}`);
+  },
+);
 
 it("a namespace whose requests do not continue one another has no conversation view", async () => {
   const { requests } = await show("?namespace=production", false);

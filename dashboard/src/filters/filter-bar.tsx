@@ -7,7 +7,7 @@ import { countQuery, untilNextCount } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { ApiError } from "~/domain/api-error";
-import { type Filter, hasWords, isOnlyValue, removeLastValue, removeValue } from "~/domain/filter";
+import { type Filter, hasWords, isOnlyValue, removeLastValue, removeValue, selectsThread } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
@@ -165,7 +165,7 @@ function SaveFilter() {
   );
 }
 
-/** A link to the conversation view if the filter is one namespace or property value with conversations. */
+/** A link to the conversation view if the filter is one namespace, session or property value with conversations. */
 function ConversationLink({ filter }: { filter: Filter }) {
   const isConversation = useQuery({ ...isConversationQuery(filter), enabled: canHaveConversations(filter) }).data;
   if (!isConversation) return null;
@@ -178,7 +178,7 @@ function ConversationLink({ filter }: { filter: Filter }) {
 
 function canHaveConversations([term, ...more]: Filter): boolean {
   if (term === undefined || more.length > 0 || term.negated || term.values.length !== 1) return false;
-  return term.name === "namespace" || term.name.startsWith("property.");
+  return selectsThread(term.name);
 }
 
 /** Moves the focus to the next button when a button that was pressed by keyboard disappears. */

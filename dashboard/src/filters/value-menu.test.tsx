@@ -20,7 +20,7 @@ async function openMenu(name: string, isThread: boolean) {
   return { requests, where };
 }
 
-it.each(["namespace", "property.session"])(
+it.each(["namespace", "session", "property.channel"])(
   "%s has a conversation view if its requests continue one another",
   async (name) => {
     const { where } = await openMenu(name, true);

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
 import { isConversationQuery } from "~/api/thread";
-import { addValue, excludeValue, replaceValue } from "~/domain/filter";
+import { addValue, excludeValue, replaceValue, selectsThread } from "~/domain/filter";
 import { describeValue } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
@@ -35,10 +35,9 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const found = useQuery(search.live === false ? { ...query, staleTime: Number.POSITIVE_INFINITY } : query);
   const matches = found.data;
   const text = describeValue(name, value);
-  const canHaveConversations = name === "namespace" || name.startsWith("property.");
   const isConversation = useQuery({
     ...isConversationQuery(replaceValue([], name, value)),
-    enabled: canHaveConversations,
+    enabled: selectsThread(name),
   }).data;
 
   const commit = (change: typeof replaceValue) => () => {

@@ -47,6 +47,12 @@ describe("an open request", () => {
     expect(page.state()).toMatchObject({ anchor: { id: sampleRequest().id } });
   });
 
+  it("filters the log by the session", async () => {
+    const page = await open({ session: "ses_1" });
+    await userEvent.click(screen.getByRole("link", { name: "Filter by session ses_1" }));
+    expect(page.where()).toBe("/requests?model=gpt-4o&session=ses_1");
+  });
+
   it("opens the newer request with k, ignores j without an older one, and closes with Escape", async () => {
     await open();
     await userEvent.keyboard("j");

@@ -47,9 +47,9 @@ export function FirstLine({ request }: { request: RequestDetail }) {
   );
 }
 
-/** Namespace, properties, user, key, model, time and ids. Each value filters the log. */
+/** Namespace, properties, user, session, key, model, time and ids. Each value filters the log. */
 export function Tags({ request }: { request: RequestDetail }) {
-  const { namespace, properties, user, key, model, response_model } = request;
+  const { namespace, properties, user, session, key, model, response_model } = request;
   return (
     <>
       <Group className={css.tags} gap="4px 12px" mih={26}>
@@ -60,6 +60,11 @@ export function Tags({ request }: { request: RequestDetail }) {
         {user !== null && (
           <FilterLink name="user" value={user} className={pageCss.value} title={user}>
             <span className="muted">user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
+          </FilterLink>
+        )}
+        {session !== null && (
+          <FilterLink name="session" value={session} className={pageCss.value} title={session}>
+            <span className="muted">session</span> <bdi>{shortenMiddle(session, 24)}</bdi>
           </FilterLink>
         )}
         {key !== null && (

@@ -47,6 +47,20 @@ describe("an open request of a conversation", () => {
     expect(page.where()).toBe("/thread?namespace=production");
   });
 
+  it("belongs to the thread of its session", async () => {
+    answers.set("/api/thread?session=s-1&limit=100", () => Response.json(talk));
+    await open({ messages, session: "s-1" });
+    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · conversation view/ });
+    expect(link).toHaveAttribute("href", `/thread?session=s-1#${id}`);
+  });
+
+  it("has a link to the thread of its session even if nothing continues it", async () => {
+    answers.set("/api/thread?session=s-1&limit=100", () => Response.json(threadPage([threadRow(id)])));
+    await open({ messages, session: "s-1" });
+    const link = await screen.findByRole("link", { name: /^conversation view/ });
+    expect(link).toHaveAttribute("href", `/thread?session=s-1#${id}`);
+  });
+
   it("opens the conversation view with a click on the link", async () => {
     answers.set(THREAD, () => Response.json(talk));
     const { where } = await open({ messages });

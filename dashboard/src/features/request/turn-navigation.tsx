@@ -24,7 +24,7 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
   const thread = threadOf(request, filter);
   const { before = null, after = null, turn = 0 } = position ?? {};
   // Requests of a namespace are not necessarily a conversation.
-  const isThread = position !== undefined || thread === filter;
+  const isThread = position !== undefined || thread === filter || request.session !== null;
   if (!isThread && !request.retry_count) return null;
   return (
     <Group className={css.tags} gap="4px 12px" mih={26}>

@@ -44,12 +44,15 @@ export function isFinalFor(thread: Thread | undefined, request: Pick<RequestDeta
 
 /**
  * The thread of a request. If the only filter of the log is a property value that the request has, the thread is this
- * property value. Otherwise the thread is the namespace of the request.
+ * property value. Otherwise the thread is the session of the request, or its namespace if it has no session.
  */
 export function threadOf(request: RequestDetail, filter: Filter): Filter {
   const [term, ...more] = filter;
   const named = term?.name.startsWith("property.") ? term.name.slice("property.".length) : undefined;
   const value = named === undefined ? undefined : propertyOf(request, named);
   const isOnlyProperty = value !== undefined && more.length === 0 && isOnlyValue(filter, `property.${named}`, value);
-  return isOnlyProperty ? filter : replaceValue([], "namespace", request.namespace);
+  if (isOnlyProperty) return filter;
+  return request.session === null
+    ? replaceValue([], "namespace", request.namespace)
+    : replaceValue([], "session", request.session);
 }

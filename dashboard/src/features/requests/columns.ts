@@ -35,6 +35,7 @@ const COLUMNS = {
   cached_tokens: { label: "Cached tokens", width: 104, rank: 5, isNumber: true },
   chunks: { label: "Chunks", width: 66, rank: 5, isNumber: true },
   user: { label: "User", width: 124, rank: 5 },
+  session: { label: "Session", width: 124, rank: 5 },
 } as const satisfies Record<string, Column>;
 
 type Kind = keyof typeof COLUMNS;

@@ -77,6 +77,11 @@ it("the reason why a cost is unknown is in the column of the cost", async () => 
   expect(screen.getAllByRole("link")).toHaveLength(1);
 });
 
+it("the session has a column of its own", async () => {
+  await renderCells(sampleRequest({ session: "ses_1" }), ["session"]);
+  expect(await screen.findByRole("link", { name: "Filter by session ses_1" })).toHaveTextContent("ses_1");
+});
+
 it("the number of properties without a column has a tooltip with their names and values", async () => {
   const row = sampleRequest({ properties: { channel: "iOS", feature: "support", session: "s-1" } });
   const columns = ["text", propertyColumn("channel")] as const;

@@ -51,6 +51,8 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
       return <ValueCell name="model" value={row.model} />;
     case "user":
       return <ValueCell name="user" value={row.user} />;
+    case "session":
+      return <ValueCell name="session" value={row.session} />;
     case "text":
       return (
         <>

@@ -2,12 +2,14 @@
 
 import { Group } from "@mantine/core";
 import { memo, useState } from "react";
+import { propertyOf } from "~/domain/filter";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { plural, shortenMiddle, tokens } from "~/format/number";
 import { clockTime, utc } from "~/format/time";
+import type { ThreadRow } from "~/generated/api-types";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
@@ -91,6 +93,7 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
           <bdi>{shortenMiddle(row.model, 28)}</bdi>
         </FilterLink>
       )}
+      <AgentLinks row={row} />
       <ResultLink row={row} className={pageCss.value} />
       <span className={css.figure}>{duration(row.duration_ms)}</span>
       <span className={css.figure} title="Tokens: input → output">
@@ -107,4 +110,20 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
       {!isOpen && <bdi className={css.preview}>{row.output_preview ?? row.error_message}</bdi>}
     </div>
   );
+}
+
+/** The properties with which a subagent identifies itself and the agent that started it. */
+const AGENTS = ["agent", "parent-agent"];
+
+/** The agent of a request and the agent that started it. Only requests of subagents have them. */
+function AgentLinks({ row }: { row: ThreadRow }) {
+  return AGENTS.map((name) => {
+    const value = propertyOf(row, name);
+    if (value === undefined) return null;
+    return (
+      <FilterLink key={name} name={`property.${name}`} value={value} className={pageCss.value} title={value}>
+        <span className="muted">{name}</span> <bdi>{shortenMiddle(value, 18)}</bdi>
+      </FilterLink>
+    );
+  });
 }

@@ -69,9 +69,26 @@ describe("a thread", () => {
 
   it("can consist of the requests with a property value", async () => {
     const requests = serve(THREE);
-    await open("?property.session=8f3a");
+    await open("?property.channel=8f3a");
+    expect(await screen.findByRole("link", { name: "Filter by channel 8f3a" })).toBeVisible();
+    expect(requests[0]).toBe("thread?property.channel=8f3a&limit=60");
+  });
+
+  it("can consist of the requests of a session", async () => {
+    const requests = serve(THREE);
+    await open("?session=8f3a");
     expect(await screen.findByRole("link", { name: "Filter by session 8f3a" })).toBeVisible();
-    expect(requests[0]).toBe("thread?property.session=8f3a&limit=60");
+    expect(requests[0]).toBe("thread?session=8f3a&limit=60");
+  });
+
+  it("shows the agent of a request and its parent", async () => {
+    const properties = { agent: "a1b2", "parent-agent": "main" };
+    serve([threadRow("1"), threadRow("2", { turn: 2, properties })]);
+    await open("?session=8f3a");
+    const second = await turn("Turn 2");
+    expect(within(second).getByRole("link", { name: "Filter by agent a1b2" })).toBeVisible();
+    expect(within(second).getByRole("link", { name: "Filter by parent-agent main" })).toBeVisible();
+    expect(within(await turn("Turn 1")).queryByRole("link", { name: /agent/ })).toBeNull();
   });
 
   it("loads earlier requests above, and shows where it starts", async () => {

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from "react";
 import type { Term } from "~/domain/filter";
 import { formatSearch } from "~/domain/log-search";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
+import { FilterLink } from "~/filters/filter-link";
 import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import type { Thread } from "~/generated/api-types";
@@ -15,6 +16,7 @@ import { FactList } from "~/ui/fact-list";
 import { focusPage } from "~/ui/focus";
 import pageCss from "~/ui/page.module.css";
 import { Timestamp } from "~/ui/timestamp";
+import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ConversationView } from "./conversation-view";
 import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
@@ -23,7 +25,7 @@ import { MAX_PENDING, mayBeConversation, type ThreadState, useThread } from "./u
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /**
- * The conversations of one namespace or property value in chronological order, with the new messages of each request.
+ * The conversations of one namespace, session or property value in chronological order, with the new messages of each request.
  */
 export function ThreadPage() {
   const inUrl = useLogSearch();
@@ -183,6 +185,13 @@ function Name({ term }: { term: Term | undefined }) {
   const value = term?.values[0];
   if (term === undefined || value === undefined) return null;
   if (term.name === "namespace") return <NamespaceChip namespace={value} />;
+  if (term.name === "session") {
+    return (
+      <FilterLink name="session" value={value} className={pageCss.value} title={value}>
+        <span className="muted">session</span> <TruncateMiddle text={value} />
+      </FilterLink>
+    );
+  }
   return term.name.startsWith(PROPERTY) ? <PropertyChip name={term.name.slice(PROPERTY.length)} value={value} /> : null;
 }
 
