@@ -309,6 +309,26 @@ def test_a_log_filtered_by_one_property_value_links_to_its_thread(tab: LogPage, 
     expect(link).to_have_attribute("href", f"/thread?property.session=s-1#{log[4]}")
 
 
+def test_a_request_leads_to_the_thread_of_its_session(empty: World, open_tab: OpenTab) -> None:
+    sessions = ("0199a213-81c0-7800-8aa1-bbab2a035a53", "0199a214-1d7e-7c40-9f3e-52d1c8a7b9e0")
+    first, second = (
+        empty.talk("agents", "Fix the test", "Thanks", headers={"session-id": session, "thread-id": session})
+        for session in sessions
+    )
+    tab = open_tab(empty.dashboard)
+    drawer = tab.open_request(second[1])
+    expect(drawer.get_by_role("link", name=f"Filter by session {sessions[1]}")).to_be_visible()
+    drawer.get_by_role("link", name="Turn 2 of 2 · conversation view").click()
+    tab.wait_for_path("/thread")
+    tab.wait_for_query(("session", sessions[1]))
+    expect(turns(tab)).to_have_count(2)
+    expect(turn(tab, second[1])).to_be_focused()
+    expect(turn(tab, first[1])).to_have_count(0)
+    tab.page.get_by_role("main").get_by_role("link", name=f"Filter by session {sessions[1]}").click()
+    tab.wait_for_query(("session", sessions[1]))
+    tab.wait_for_rows(2)
+
+
 def test_a_thread_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
     expect(turn(tab, log[-1])).to_be_in_viewport()

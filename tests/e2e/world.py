@@ -106,13 +106,14 @@ class World:
         self.wait_for(ids)
         return ids
 
-    def talk(self, namespace: str, *questions: str) -> list[str]:
+    def talk(self, namespace: str, *questions: str, headers: dict[str, str] | None = None) -> list[str]:
         """Run a conversation with the SDK, which sends the whole history each time. Returns the request ids."""
         messages: list[Any] = [{"role": "system", "content": "Be brief, whatever they ask."}]
         ids = []
         for question in questions:
             messages.append({"role": "user", "content": question})
-            asked = Call(namespace=namespace, directives={"Text": as_directive(f"Answer to {question}")}).parameters()
+            directives = {"Text": as_directive(f"Answer to {question}")}
+            asked = Call(namespace=namespace, directives=directives, headers=headers or {}).parameters()
             raw = self.client.chat.completions.with_raw_response.create(**asked | {"messages": messages})
             messages.append(raw.parse().choices[0].message)
             ids.append(str(raw.headers["service-request-id"]))
