@@ -48,14 +48,29 @@ class Position(NamedTuple):
 
 
 class _Latest(Generic[Key]):
-    """The latest request with each key: of all requests, and of each session. The key of a session can be `None`."""
+    """The latest request with each key: of all requests, of each session, and of the requests without a session."""
 
     def __init__(self) -> None:
         self.of_all: dict[Key, Link] = {}
-        self.of_session: dict[tuple[Key, str | None], Link] = {}
+        # This also has the latest request without a session, if a request with a session followed it. So a log without
+        # sessions needs only the first dict.
+        self._of_session: dict[tuple[Key, str | None], Link] = {}
 
     def add(self, key: Key, link: Link) -> None:
-        self.of_all[key] = self.of_session[key, link.session] = link
+        if link.session is not None:
+            before = self.of_all.get(key)
+            if before is not None and before.session is None:
+                self._of_session[key, None] = before
+            self._of_session[key, link.session] = link
+        self.of_all[key] = link
+
+    def of_session(self, key: Key, session: str) -> Link | None:
+        """Return the latest request of the session. If there is none, return the latest request without a session."""
+        found = self._of_session.get((key, session))
+        if found is not None:
+            return found
+        latest = self.of_all.get(key)
+        return latest if latest is None or latest.session is None else self._of_session.get((key, None))
 
 
 class Conversations:
@@ -116,7 +131,7 @@ class Conversations:
         session = link.session
         if session is None:
             return latest.of_all.get(key)
-        found = latest.of_session.get((key, session)) or latest.of_session.get((key, None))
+        found = latest.of_session(key, session)
         if found is None or self._sessions.get(self._positions[found.id].conversation, session) != session:
             return None
         return found

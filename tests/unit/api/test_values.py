@@ -21,6 +21,12 @@ def test_property_names_and_values_are_listed() -> None:
     assert [row["value"] for row in client.get("/api/values/property.User_Id").json()["data"]] == ["7", "8"]
 
 
+def test_sessions_are_listed_by_prefix() -> None:
+    client = client_of(log_of(*(record_of(number, session=f"ses_{number % 2}") for number in (1, 2, 3))))
+    assert client.get("/api/values/session?prefix=ses_1").json() == {"data": [{"value": "ses_1", "requests": 2}]}
+    assert [row["value"] for row in client.get("/api/values/session").json()["data"]] == ["ses_1", "ses_0"]
+
+
 def test_a_property_name_may_contain_a_slash_or_a_space() -> None:
     client = client_of(log_of(record_of(1, properties={"team/cost": "a", "sp ace": "b"})))
     assert client.get("/api/values/property.team%2Fcost").json()["data"] == [{"value": "a", "requests": 1}]

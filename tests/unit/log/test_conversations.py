@@ -161,6 +161,15 @@ def test_a_repeat_in_a_session_repeats_the_request_of_its_session() -> None:
     assert [each.repeats for each in result.values()] == [None, None, "r1", "r3"]
 
 
+def test_requests_of_other_sessions_do_not_hide_a_request_without_a_session() -> None:
+    chains = [asks(1, 1, 10), asks(7, 1, 10), asks(2, 3, 20, origin(2, 10))]
+    names = (None, "a", "b")
+    result = positions_of(
+        link(number, chain, session=name) for number, (chain, name) in enumerate(zip(chains, names, strict=True), 1)
+    )
+    assert result["r3"].follows == "r1"
+
+
 def continuing(by: str) -> tuple[MessageChain, MessageChain, str | None]:
     """Return an exchange, a request that continues it by these keys, and the completion id of the exchange."""
     match by:
