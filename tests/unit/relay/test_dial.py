@@ -15,7 +15,7 @@ def test_an_unknown_host_is_named_with_the_resolvers_reason_on_every_system(monk
     """The resolver's error numbers are negative on Linux, but positive on macOS, where 8 is also ENOEXEC."""
     messages: list[str] = []
     pool = a_pool("http://unknown.example:8000/v1", start)
-    exchange: Any = SimpleNamespace(dial_failed=messages.append, relay=None)
+    exchange: Any = SimpleNamespace(dial_failed=messages.append, relay=None, route=SimpleNamespace(name="default"))
 
     async def on_macos(*_: Any, **__: Any) -> None:
         raise socket.gaierror(8, "nodename nor servname provided, or not known")
