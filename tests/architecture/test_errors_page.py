@@ -1,4 +1,4 @@
-"""Test that the documentation lists every error, warning, note and advice code, and the status of every error."""
+"""Test that the documentation lists every code of errors, notes, advice and unknown costs, and every error status."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from relaybook.errors import RelayError
-from relaybook.log.record import AdviceCode, NoteCode
+from relaybook.log.record import AdviceCode, CostReason, NoteCode
 from relaybook.log.row import UNUSABLE_RESPONSES
 from relaybook.relay.response_lines import NOT_LOGGED
 from relaybook.tags import WarningCode
@@ -33,8 +33,11 @@ def test_every_unusable_response_has_its_result() -> None:
     assert {code: ROWS[code].strip("` ") for code in UNUSABLE_RESPONSES} == UNUSABLE_RESPONSES
 
 
-@pytest.mark.parametrize(("section", "codes"), [("Notes", get_args(NoteCode)), ("Advice", get_args(AdviceCode))])
-def test_every_code_of_notes_and_advice_is_documented(section: str, codes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("section", "codes"),
+    [("Notes", get_args(NoteCode)), ("Advice", get_args(AdviceCode)), ("Unknown cost", get_args(CostReason))],
+)
+def test_every_code_of_notes_advice_and_unknown_costs_is_documented(section: str, codes: tuple[str, ...]) -> None:
     page = (DOCS / "explanation" / "reading-bodies.md").read_text("utf-8")
     table = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(codes)

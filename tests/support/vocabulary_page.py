@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from relaybook.apis import APIS, Api
-from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
+from relaybook.log.descriptions import COST_REASONS, FIELDS, GAP_REASONS, REFUSALS
 from relaybook.log.request_view import MAX_BODY_BYTES
 
 PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "vocabulary.ts"
@@ -33,6 +33,7 @@ def vocabulary_page() -> str:
                 "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
             ),
             _table("NOTES", "What could not be read, by the code of the note.", FIELDS["note"].choices),
+            _table("COST_REASONS", "Why the cost of a request is unknown.", COST_REASONS, _COST_REASON),
             _table("STREAM_ENDS", "How a stream ended.", FIELDS["stream_ended"].choices, _STREAM_END),
             _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
@@ -47,6 +48,7 @@ def vocabulary_page() -> str:
 
 #: The TypeScript types of keys that the API declares.
 _REASON: Final = 'LogGap["reason"]'
+_COST_REASON: Final = 'NonNullable<Row["cost_reason"]>'
 _STREAM_END: Final = 'NonNullable<Row["stream_ended"]>'
 
 

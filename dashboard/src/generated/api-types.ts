@@ -76,10 +76,12 @@ export type Row = {
   reasoning_tokens: number | null;
   /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. An unknown cost is `null`, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
+  /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
+  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */
@@ -106,7 +108,7 @@ export type Row = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** What could not be read in the request or the response, or why a value is unknown. */
+  /** What could not be read in the request or the response. */
   notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
@@ -268,10 +270,12 @@ export type RequestDetail = {
   reasoning_tokens: number | null;
   /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. An unknown cost is `null`, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
+  /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
+  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */
@@ -298,7 +302,7 @@ export type RequestDetail = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** What could not be read in the request or the response, or why a value is unknown. */
+  /** What could not be read in the request or the response. */
   notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
@@ -563,10 +567,12 @@ export type ThreadRow = {
   reasoning_tokens: number | null;
   /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. An unknown cost is `null`, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
+  /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
+  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */
@@ -593,7 +599,7 @@ export type ThreadRow = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** What could not be read in the request or the response, or why a value is unknown. */
+  /** What could not be read in the request or the response. */
   notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];

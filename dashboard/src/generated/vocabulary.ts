@@ -15,6 +15,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   to: "started before",
   retry_count: "retry count",
   namespace_prefix: "namespace",
+  cost_reason: "unknown cost",
 };
 
 /** Fields that are compared with a number. */
@@ -38,7 +39,23 @@ export const NOTES: Readonly<Record<string, string>> = {
   not_understood: "body not understood",
   arguments_not_json: "arguments of a tool call are not JSON",
   closed_early: "connection broke after the end",
-  cost_unknown: "cost is unknown",
+};
+
+/** Why the cost of a request is unknown. */
+export const COST_REASONS: Readonly<Record<NonNullable<Row["cost_reason"]>, string>> = {
+  no_response: "The upstream sent no response. See the error of the request.",
+  error_response: "The response is an error. Most providers charge nothing for errors.",
+  api_not_read: "Relaybook does not read the token counts of this API.",
+  body_not_read: "The response body could not be read. See the notes of the request.",
+  no_usage: "The response lacks token counts that the cost depends on. Check whether the upstream can send usage.",
+  inconsistent_usage: "The token counts in the response contradict each other. Report this to the provider.",
+  implausible: "The computed cost is too high to be true. Check the token counts in the response.",
+  no_model: "Neither the request nor the response names a model. Name the model in the request.",
+  unknown_model: "The prices of the upstream are unknown. Set price_as to the provider whose prices apply.",
+  no_price: "The provider has no price per token for this model. After an update of Relaybook, run relaybook reread.",
+  no_rate_for_audio: "The price of audio is unknown for this model. After an update of Relaybook, run relaybook reread.",
+  no_rate_for_cache_writes: "The price of cache writes is unknown for this model. After an update of Relaybook, run relaybook reread.",
+  no_rate_for_web_searches: "The price of web searches is unknown for this model. After an update of Relaybook, run relaybook reread.",
 };
 
 /** How a stream ended. */

@@ -178,6 +178,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   tokens_estimated: false,
   cost_usd: 0.000118,
   prices_version: "2026-11-01",
+  cost_reason: null,
   finish_reason: "stop",
   user: null,
   session: null,

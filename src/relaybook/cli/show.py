@@ -11,7 +11,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
-from relaybook.log.descriptions import FIELDS
+from relaybook.log.descriptions import COST_REASONS, FIELDS
 from relaybook.log.formats.conversation import Message, Part, Response
 from relaybook.log.formats.media import describe_media
 from relaybook.log.record import NOTE_FIELDS
@@ -52,7 +52,7 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "started", local_time(detail["started_at"])
     yield "duration", _timing(detail)
     yield "tokens", _tokens(detail)
-    yield "cost", cost(detail)
+    yield "cost", _cost(detail)
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
     yield "response", _response(detail)
     yield "client", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))
@@ -94,6 +94,12 @@ def _timing(detail: dict[str, Any]) -> str:
 def _tokens(detail: dict[str, Any]) -> str:
     parts = [f"{detail[f'{name}_tokens']:,} {name}" for name in ("cached", "reasoning") if detail[f"{name}_tokens"]]
     return tokens(detail) + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _cost(detail: dict[str, Any]) -> str:
+    """Return the cost, and if it is unknown, the reason in words."""
+    reason = detail["cost_reason"]
+    return cost(detail) if reason is None else f"{cost(detail)} ({reason}: {COST_REASONS.get(reason, '')})"
 
 
 def _response(detail: dict[str, Any]) -> str:

@@ -16,9 +16,7 @@ from relaybook.cli.terms import hint, read_terms
 from relaybook.log.query.filters import BadFilter, parse_sort
 from relaybook.settings.configuration import Configuration
 
-_NO_PRICE: Final = (
-    " If the prices of the upstream are unknown, set price_as to the provider whose prices apply, such as openai."
-)
+_NO_PRICE: Final = " To see why the cost of a request is unknown, run relaybook show with its id."
 
 
 def tail(

@@ -10,6 +10,28 @@ from typing import Final, NamedTuple
 
 from relaybook.apis import APIS
 
+#: Texts that say why the cost of a request is unknown, and what to do. The first sentence of each text is suggested in
+#: the query input.
+COST_REASONS: Final[dict[str, str]] = {
+    "no_response": "The upstream sent no response. See the error of the request.",
+    "error_response": "The response is an error. Most providers charge nothing for errors.",
+    "api_not_read": "Relaybook does not read the token counts of this API.",
+    "body_not_read": "The response body could not be read. See the notes of the request.",
+    "no_usage": "The response lacks token counts that the cost depends on. Check whether the upstream can send usage.",
+    "inconsistent_usage": "The token counts in the response contradict each other. Report this to the provider.",
+    "implausible": "The computed cost is too high to be true. Check the token counts in the response.",
+    "no_model": "Neither the request nor the response names a model. Name the model in the request.",
+    "unknown_model": "The prices of the upstream are unknown. Set price_as to the provider whose prices apply.",
+    "no_price": "The provider has no price per token for this model. After an update of Relaybook, run relaybook "
+    "reread.",
+    "no_rate_for_audio": "The price of audio is unknown for this model. After an update of Relaybook, run relaybook "
+    "reread.",
+    "no_rate_for_cache_writes": "The price of cache writes is unknown for this model. After an update of Relaybook, "
+    "run relaybook reread.",
+    "no_rate_for_web_searches": "The price of web searches is unknown for this model. After an update of Relaybook, "
+    "run relaybook reread.",
+}
+
 
 class Field(NamedTuple):
     """A field as shown to people.
@@ -138,8 +160,12 @@ FIELDS: Final[dict[str, Field]] = {
             "not_understood": "body not understood",
             "arguments_not_json": "arguments of a tool call are not JSON",
             "closed_early": "connection broke after the end",
-            "cost_unknown": "cost is unknown",
         },
+    ),
+    "cost_reason": Field(
+        "unknown cost",
+        "why the cost is unknown",
+        choices={code: text.partition(".")[0] for code, text in COST_REASONS.items()},
     ),
     "advice": Field("advice", "advice about the request"),
     "id": Field("id", "Relaybook id of the request"),

@@ -26,7 +26,22 @@ NoteCode = Literal[
     "not_understood",
     "arguments_not_json",
     "closed_early",
-    "cost_unknown",
+]
+#: Why the cost of a request is unknown.
+CostReason = Literal[
+    "no_response",
+    "error_response",
+    "api_not_read",
+    "body_not_read",
+    "no_usage",
+    "inconsistent_usage",
+    "implausible",
+    "no_model",
+    "unknown_model",
+    "no_price",
+    "no_rate_for_audio",
+    "no_rate_for_cache_writes",
+    "no_rate_for_web_searches",
 ]
 AdviceCode = Literal["temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path"]
 
@@ -116,6 +131,7 @@ class Record(msgspec.Struct, kw_only=True):
     tokens_estimated: bool = False
     cost_usd: float | None = None
     prices_version: str | None = None
+    cost_reason: CostReason | None = None
     finish_reason: str | None = None
     user: str | None = None
     session: str | None = None

@@ -22,7 +22,18 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
-from relaybook.log.record import Detail, ExchangeFacts, MessageChain, Note, Record, Side, encode_chain, stored_id
+from relaybook.log.record import (
+    CostReason,
+    Detail,
+    ExchangeFacts,
+    MessageChain,
+    Note,
+    NoteCode,
+    Record,
+    Side,
+    encode_chain,
+    stored_id,
+)
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.entry import Body, BodyRef, Entry
@@ -58,6 +69,10 @@ _NOT_UNDERSTOOD: Final = Note(
 )
 #: The operations of Google's API that tell whether the request asks for a stream.
 _IS_STREAMED: Final = {"generateContent": False, "streamGenerateContent": True}
+#: The codes of notes on a response of which at least a part was not read.
+_UNREAD: Final[frozenset[NoteCode]] = frozenset(
+    ("too_large_to_read", "not_json", "too_many_odd_events", "not_understood")
+)
 _MAX_RETRIES: Final = 1_000_000
 #: How an exchange ends that has no CLOSED frame.
 _INTERRUPTED: Final = Closed("interrupted")
@@ -119,7 +134,7 @@ class EntryBuilder:
         """
         record, _ = self._record(exchange, _INTERRUPTED, bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
-        record.ended_at = record.duration_ms = record.stream_ended = None
+        record.ended_at = record.duration_ms = record.stream_ended = record.cost_reason = None
         if not is_shown:
             return Running(record=record)
         request, response = self._bytes(exchange.request), self._bytes(exchange.response)
@@ -185,6 +200,7 @@ class EntryBuilder:
             read = self._read_bodies(record, exchange, bodies, found, headers, closed)
         else:
             record.notes = [_NOT_UNDERSTOOD]
+            record.cost_reason = _cost_reason(record, exchange, found, None, None)
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if begin is not None and not begin.made:
@@ -207,6 +223,8 @@ class EntryBuilder:
             reading = self._read_response(record, exchange, bodies.response, found, headers)
             if reading is not None and found.api.is_read:
                 self._fill_response(record, exchange, reading, request, closed)
+        if record.cost_usd is None and record.cost_reason is None:
+            record.cost_reason = _cost_reason(record, exchange, found, request, reading)
         parameters = request.parameters if request is not None else {}
         record.advice = [
             Note(item["code"], item["message"]) for item in advice(record.path, parameters, record.finish_reason)
@@ -326,7 +344,7 @@ class EntryBuilder:
                 counts = counts._replace(tokens=_estimated(counts.tokens, request, generated))
         tokens = counts.tokens
         record.input_tokens, record.output_tokens, record.cached_tokens, record.reasoning_tokens = tokens
-        if (usage or record.tokens_estimated) and (record.response_model or record.model) is not None:
+        if usage or record.tokens_estimated:
             cost = self._prices.cost(
                 record.upstream,
                 record.model,
@@ -336,13 +354,37 @@ class EntryBuilder:
                 response.tier,
                 record.started_at,
             )
-            record.cost_usd, record.prices_version = cost.usd, cost.source
-            if cost.reason is not None:
-                record.notes.append(Note("cost_unknown", cost.reason))
+            record.cost_usd, record.prices_version, record.cost_reason = cost
 
 
 def _is_failed(outcome: str, status: int | None) -> bool:
     return outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400)
+
+
+def _cost_reason(
+    record: Record, exchange: JournalExchange, found: Match, request: Request | None, reading: Reading | None
+) -> CostReason | None:
+    """Return the reason why the response has no counts to compute a cost from.
+
+    `None` if the request cannot cost anything.
+    """
+    begin = exchange.response_begin
+    if record.method != "POST":
+        return None
+    if begin is None or begin.made:
+        return "no_response"
+    if begin.status >= 300:
+        return "error_response"
+    if not found.api.is_read:
+        return "api_not_read"
+    if reading is None:
+        return "no_usage" if record.status in NO_CONTENT else "body_not_read"
+    if any(note.code in _UNREAD for note in reading.notes):
+        return "body_not_read"
+    if reading.response.error is not None:
+        return "error_response"
+    is_count = request is not None and found.api.is_conversation and request.understood and not request.is_conversation
+    return None if is_count else "no_usage"
 
 
 def _decoded(side: Side, body: bytes | None, record: Record, headers: dict[bytes, str]) -> bytes | None:

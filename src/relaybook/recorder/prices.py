@@ -1,6 +1,6 @@
 """Find the cost of a response in US dollars. The provider states the cost, or it is tokens × rates.
 
-If the upstream, the model, a count or a rate is unknown, the cost is `None`, and the result says why. A cost of 0 would
+If the upstream, the model, a count or a rate is unknown, the cost is `None`, and a code says why. A cost of 0 would
 mean that the request was free.
 
 The rates are part of the installed library genai-prices and are not downloaded. Only the rates come from the library:
@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
+from relaybook.log.record import CostReason
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
@@ -27,7 +28,7 @@ class Cost(NamedTuple):
 
     usd: float | None
     source: str | None
-    reason: str | None
+    reason: CostReason | None
 
 
 FROM_PROVIDER: Final = "provider"
@@ -43,14 +44,14 @@ _UNITS: Final = {"mtok": 10**6, "kcount": 10**3, "hours": 3600}
 _INPUT_MEDIA: Final = {f"input_{medium}": f"cache_{medium}_read" for medium in ("audio", "image", "video")}
 _CACHED_MEDIA: Final = frozenset(_INPUT_MEDIA.values())
 _OUTPUT_MEDIA: Final = frozenset({"output_audio", "output_image", "output_video"})
-#: Counts that cost extra, and what they are called in the reason of an unknown cost. All other counts of
+#: Counts that cost extra, and the reason of an unknown cost if they have no price. All other counts of
 #: ``Counts.others`` are parts of the input or output that cost the same as other tokens if they have no price.
-_SURCHARGED: Final = {
-    "input_audio": "audio input",
-    "output_audio": "audio output",
-    "input_audio_seconds": "audio input",
-    "cache_write_1h": "cache writes for one hour",
-    "web_searches": "web searches",
+_SURCHARGED: Final[Mapping[str, CostReason]] = {
+    "input_audio": "no_rate_for_audio",
+    "output_audio": "no_rate_for_audio",
+    "input_audio_seconds": "no_rate_for_audio",
+    "cache_write_1h": "no_rate_for_cache_writes",
+    "web_searches": "no_rate_for_web_searches",
 }
 
 
@@ -77,7 +78,7 @@ class _Plan(NamedTuple):
     ``rates`` are ordered by ``above``. They are `None` if they depend on the time of day.
     """
 
-    reason: str | None = None
+    reason: CostReason | None = None
     model: "ModelInfo | None" = None
     context: Mapping[str, str] = {}
     rates: tuple[_Rates, ...] | None = None
@@ -153,9 +154,11 @@ class Prices:
     ) -> _Plan:
         from genai_prices.data_snapshot import get_snapshot
 
+        if not any(models):
+            return _Plan("no_model")
         provider = self._provider(upstream)
         if provider is None:
-            return _Plan("The prices of this upstream are unknown. Set price_as to the provider whose prices apply.")
+            return _Plan("unknown_model")
         for name in models:
             model = provider.find_model(name, all_providers=get_snapshot().providers) if name else None
             if model is not None:
@@ -164,9 +167,9 @@ class Prices:
                 used = context if model.price_variants and is_own else {}
                 rates = _rates_of(model.get_prices(at, used))
                 if not rates:
-                    return _Plan(f"{provider.name} has no prices per token for this model.")
+                    return _Plan("no_price")
                 return _Plan(None, model, used, None if _depends_on_time_of_day(model) else rates)
-        return _Plan(f"{provider.name} has no prices for this model.")
+        return _Plan("no_price")
 
     def _provider(self, upstream: str) -> "Provider | None":
         if upstream not in self._providers:
@@ -183,7 +186,7 @@ class Prices:
         return self._providers[upstream]
 
 
-def _unknown(reason: str | None) -> Cost:
+def _unknown(reason: CostReason | None) -> Cost:
     return Cost(None, None, reason)
 
 
@@ -231,12 +234,12 @@ def _rates_of(prices: "ModelPrice") -> tuple[_Rates, ...]:
     return tuple(steps)
 
 
-def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | str:
+def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | CostReason:
     """Return the cost of the counts, or the reason why it is unknown."""
     (tokens, cache_writes, others) = counts
     (input_, output, cached, reasoning) = tokens
     if input_ is None:
-        return "The number of input tokens is unknown."
+        return "no_usage"
     rates = steps[0]
     for step in steps[1:]:
         if input_ > step.above:
@@ -244,11 +247,11 @@ def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | str:
     cached = cached or 0
     rest = input_ - cached - cache_writes
     if rest < 0:
-        return "The response states more cached tokens than input tokens."
+        return "inconsistent_usage"
     usd = rates.request
     if cache_writes:
         if rates.cache_write is None:
-            return "The price of cache writes is unknown for this model."
+            return "no_rate_for_cache_writes"
         usd += cache_writes * rates.cache_write
     if rates.cached is None:
         rest += cached
@@ -257,7 +260,7 @@ def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | str:
         usd += cached * rates.cached
     if output is None:
         if rates.output:
-            return "The number of output tokens is unknown."
+            return "no_usage"
         output = 0
     if others:
         more = _usd_of_others(rates, others, rest, cached, output)
@@ -269,10 +272,10 @@ def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | str:
     usd += rest * rates.input
     if rates.output is not None:
         usd += output * rates.output
-    return round(usd, _DECIMALS) if usd <= MAX_USD else "The computed cost is too high to be true."
+    return round(usd, _DECIMALS) if usd <= MAX_USD else "implausible"
 
 
-def _usd_of_others(rates: _Rates, others: Mapping[str, int], rest: int, cached: int, output: int) -> float | str:
+def _usd_of_others(rates: _Rates, others: Mapping[str, int], rest: int, cached: int, output: int) -> float | CostReason:
     """Return what the other counts add to the cost of the tokens, or the reason why this is unknown.
 
     ``rest`` is the number of input tokens that were neither read from the cache nor written to it.
@@ -282,25 +285,25 @@ def _usd_of_others(rates: _Rates, others: Mapping[str, int], rest: int, cached: 
         rate = rates.others.get(name)
         if rate is None:
             if name in _SURCHARGED and not (name == "web_searches" and rates.request):
-                return f"The price of {_SURCHARGED[name]} is unknown for this model."
+                return _SURCHARGED[name]
         elif name == "cache_write_1h":
             usd += count * (rate - (rates.cache_write or 0.0))
         elif name in _INPUT_MEDIA:
             cached_name = _INPUT_MEDIA[name]
             if cached and cached_name not in others:
-                return "The response does not state how many of the cached tokens are text."
+                return "no_usage"
             from_cache = others[cached_name] if cached else 0
             fresh = count - from_cache
             usd += fresh * (rate - rates.input)
             usd += from_cache * (rates.others.get(cached_name, rate) - (rates.cached or 0.0))
             rest, cached = rest - fresh, cached - from_cache
             if min(fresh, rest, cached) < 0:
-                return "The response states more audio, image or video tokens than input tokens."
+                return "inconsistent_usage"
         elif name in _OUTPUT_MEDIA:
             usd += count * (rate - (rates.output or 0.0))
             output -= count
             if output < 0:
-                return "The response states more audio, image or video tokens than output tokens."
+                return "inconsistent_usage"
         elif name not in _CACHED_MEDIA:
             usd += count * rate
     return usd

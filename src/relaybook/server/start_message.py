@@ -47,24 +47,28 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 
 def print_improvable(settings: Settings, earlier_version: str | None) -> None:
-    """After an upgrade, print how many requests this version may read better, if there are such requests."""
+    """After an upgrade, print how many requests this version may read or price better, if there are such requests."""
     from relaybook.log.ask.asker import Asker  # not at the top, because these modules are needed only after an upgrade
-    from relaybook.log.ask.rereads import IMPROVABLE
+    from relaybook.log.ask.rereads import UNREAD
     from relaybook.log.store import open_store
     from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 
     with suppress(StoreUnavailable, DeadlinePassed, OSError):
         reader = open_store(DataDirectory(settings.data or Path()).store, settings).open_reader()
         try:
-            count = Asker(reader, clock.monotonic_ns() + _COUNT_NS).improvable()
+            found = Asker(reader, clock.monotonic_ns() + _COUNT_NS).improvable()
         finally:
             reader.close()
-        if count:
-            filters = " ".join(f"note={code}" for code in IMPROVABLE)
-            verb = "request was" if count == 1 else "requests were"
+        for term, count in found:
+            filters = " ".join(f"{term.name}={value}" for value in term.values)
+            is_one = count == 1
+            if term == UNREAD:
+                text = f"{'request was' if is_one else 'requests were'} not read completely by earlier versions"
+            else:
+                text = f"{'request has' if is_one else 'requests have'} a model or count that had no price"
             print_line(
-                f"upgraded   from {earlier_version}; {count:,} {verb} not read completely by earlier versions. To read "
-                f"them again, run relaybook reread {filters}"
+                f"upgraded   from {earlier_version}; {count:,} {text}. To read {'it' if is_one else 'them'} again, run "
+                f"relaybook reread {filters}"
             )
 
 

@@ -17,7 +17,7 @@ from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.log.query.term_values import LISTED_FIELDS
-from relaybook.log.record import Feedback, Note, Record, StreamEnd
+from relaybook.log.record import CostReason, Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
 from relaybook.log.store.port import Count
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -58,6 +58,7 @@ CHOICES = {
     "note": ("not_json", "value_cut"),
     "advice": ("doubled_path", "value_cut"),
     "stream_ended": get_args(StreamEnd),
+    "cost_reason": get_args(CostReason)[:3],
     "from": ("0", "5", "2000000000000000"),
     "to": ("1", "5", "9"),
     "duration": (">100.0", "<=812.5", "<0.5"),
@@ -96,6 +97,7 @@ records = st.builds(
     notes=codes,
     advice=codes,
     stream_ended=st.none() | st.sampled_from(CHOICES["stream_ended"]),
+    cost_reason=st.none() | st.sampled_from(CHOICES["cost_reason"]),
     feedback=st.lists(feedback, max_size=3).map(combined),
     route=st.sampled_from(CHOICES["route"]),
     path=st.sampled_from(CHOICES["path"]),
@@ -159,6 +161,7 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             notes=[Note("not_json", "…")] * (n % 2),
             advice=[Note("doubled_path", "…")] if n % 4 == 0 else [],
             stream_ended=(None, *CHOICES["stream_ended"])[n % 4],
+            cost_reason=(None, *CHOICES["cost_reason"])[n % 4],
             route=CHOICES["route"][n % 2],
             path=CHOICES["path"][n % 2],
             kind=CHOICES["kind"][n % 3],

@@ -23,6 +23,7 @@ GOOD_VALUES = {
     "note": "not_json",
     "advice": "doubled_path",
     "stream_ended": "no_done",
+    "cost_reason": "no_price",
     "outcome": "complete",
     "kind": "chat",
     "status": "4xx",

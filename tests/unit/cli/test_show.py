@@ -10,6 +10,7 @@ from tests.support.rows import detail
 from relaybook.cli import show as module
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.show import transcript
+from relaybook.log.descriptions import COST_REASONS
 from relaybook.log.record import Feedback, Note
 from relaybook.settings.configuration import Configuration, resolve
 
@@ -258,3 +259,8 @@ def test_text_of_clients_and_models_cannot_move_the_cursor() -> None:
         ),
     )
     assert text.replace("\n", "").isprintable()
+
+
+def test_an_unknown_cost_is_printed_with_its_reason() -> None:
+    text = transcript(detail(cost_usd=None, cost_reason="no_price"))
+    assert f"cost        – (no_price: {COST_REASONS['no_price']})" in text.splitlines()

@@ -24,7 +24,7 @@ def test_suggested_values_are_valid(name: str) -> None:
     assert bool(FIELDS[name].bounds) == (name in (*NUMBERS, SCORE))
 
 
-@pytest.mark.parametrize("name", ["outcome", "kind", "failed", "feedback", "note", "stream_ended"])
+@pytest.mark.parametrize("name", ["outcome", "kind", "failed", "feedback", "note", "stream_ended", "cost_reason"])
 def test_all_values_of_a_field_with_few_values_are_described(name: str) -> None:
     assert sorted(FIELDS[name].choices) == sorted(CHOICES[name])
 

@@ -133,6 +133,54 @@ def test_a_response_that_is_only_an_error_has_no_tokens_and_no_cost(is_stream: b
     assert record.cost_usd is None
 
 
+def answer_of(usage: dict[str, Any] | None, **fields: Any) -> bytes:
+    return json.dumps(json.loads(ANSWER) | {"usage": usage} | fields).encode()
+
+
+NO_MODEL = b'{"messages": [{"role": "user", "content": "Hi"}]}'
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (call(), None),
+        (Script().open(A).request(A, REQUEST).close(A, "upstream_failed", "upstream_unreachable"), "no_response"),
+        (Script().open(A).request(A, REQUEST).respond(A, b"{}", status=502, made=True).close(A), "no_response"),
+        (call(b'{"error": {"message": "slow down"}}', status=429), "error_response"),
+        (call(b'{"error": {"message": "overloaded", "code": 502}}'), "error_response"),
+        (call(b"", status=302), "error_response"),
+        (call(b"\x00sound", target=b"/v1/audio/speech", kind="other"), "api_not_read"),
+        (call(b"<html>", head=b"content-type: text/html"), "body_not_read"),
+        (call(ANSWER, head=b"content-encoding: zstd9"), None),
+        (call(b"\x00\xff", head=b"content-encoding: zstd9"), "body_not_read"),
+        (call(b"", status=204), "no_usage"),
+        (call(b"", head=STREAM_HEAD), "no_usage"),
+        (call(answer_of({"prompt_tokens": 2, "completion_tokens": 1, "cost": 1}, model=None), NO_MODEL), None),
+        (call(answer_of({"prompt_tokens": 2, "completion_tokens": 1}, model=None), NO_MODEL), "no_model"),
+        (call(answer_of({"prompt_tokens": 2, "completion_tokens": 1}), upstream="http://10.0.0.1/v1"), "unknown_model"),
+        (call(answer_of({"prompt_tokens": 10**15, "completion_tokens": 1})), "implausible"),
+        (call(b'{"object": "list", "data": []}', b"", target=b"/v1/models", method=b"GET", kind="models"), None),
+        (call(b"", b"", target=b"/v1/files/1", method=b"DELETE", kind="other", status=404), None),
+        (call(b'{"input_tokens": 7}', REQUEST, target=b"/v1/messages/count_tokens", kind="message"), None),
+    ],
+)  # fmt: skip
+def test_a_record_has_a_cost_or_a_reason_unless_it_cannot_cost_anything(script: Script, reason: str | None) -> None:
+    record = record_of(script)
+    assert record.cost_reason == reason
+    assert record.cost_usd is None or reason is None
+
+
+def test_the_cost_of_bodies_that_crashed_the_recorder_is_unknown() -> None:
+    assert BUILDER.entry(exchange_of(call()), None).record.cost_reason == "body_not_read"
+
+
+def test_a_running_request_has_no_reason_for_its_unknown_cost() -> None:
+    fold = Fold()
+    fold.feed(Script().open(A).request(A, REQUEST).frames)
+    running = BUILDER.running(fold.open[A], BUILDER.bodies(fold.open[A]))
+    assert (running.record.cost_usd, running.record.cost_reason) == (None, None)
+
+
 def test_an_error_event_fails_a_stream() -> None:
     broken = b'data: {"error": {"message": "overloaded", "code": "server_error"}}\n\n'
     script = Script().open(A).request(A, REQUEST).respond(A, event("It"), broken, head=STREAM_HEAD).close(A)

@@ -472,44 +472,43 @@ def test_the_response_model_is_priced_before_the_requested_one() -> None:
 @pytest.mark.parametrize(
     ("usage", "model", "upstream", "reason"),
     [
-        (chat(10, 5), "gpt-4.1", LOCAL, "The prices of this upstream are unknown. Set price_as"),
-        (chat(10, 5), "gpt-4.1", "not a url", "The prices of this upstream are unknown. Set price_as"),
-        (chat(10, 5), "no-such-model", OPENAI, "OpenAI has no prices for this model."),
-        (chat(10, 5), None, OPENAI, "OpenAI has no prices for this model."),
-        (chat(10, 5), "", OPENAI, "OpenAI has no prices for this model."),
-        (chat(10, 5), "whisper-1", OPENAI, "OpenAI has no prices per token for this model."),
-        (chat(10, 5), "gpt-3.5-turbo", "https://api.githubcopilot.com", "GitHub Copilot has no prices per token"),
-        ({"total_tokens": 9}, "gpt-4.1", OPENAI, "The number of input tokens is unknown."),
-        ({"completion_tokens": 9}, "gpt-4.1", OPENAI, "The number of input tokens is unknown."),
-        ({"prompt_tokens": 9}, "gpt-4.1", OPENAI, "The number of output tokens is unknown."),
-        ({"prompt_tokens": [9], "completion_tokens": {}}, "gpt-4.1", OPENAI, "The number of input tokens is unknown."),
-        (chat(10, 5, cached=11), "gpt-4.1", OPENAI, "The response states more cached tokens than input tokens."),
+        (chat(10, 5), "gpt-4.1", LOCAL, "unknown_model"),
+        (chat(10, 5), "gpt-4.1", "not a url", "unknown_model"),
+        (chat(10, 5), "no-such-model", OPENAI, "no_price"),
+        (chat(10, 5), None, OPENAI, "no_model"),
+        (chat(10, 5), "", LOCAL, "no_model"),
+        (chat(10, 5), "whisper-1", OPENAI, "no_price"),
+        (chat(10, 5), "gpt-3.5-turbo", "https://api.githubcopilot.com", "no_price"),
+        ({"total_tokens": 9}, "gpt-4.1", OPENAI, "no_usage"),
+        ({"completion_tokens": 9}, "gpt-4.1", OPENAI, "no_usage"),
+        ({"prompt_tokens": 9}, "gpt-4.1", OPENAI, "no_usage"),
+        ({"prompt_tokens": [9], "completion_tokens": {}}, "gpt-4.1", OPENAI, "no_usage"),
+        (chat(10, 5, cached=11), "gpt-4.1", OPENAI, "inconsistent_usage"),
         (chat(10, 5, cached=6) | {"prompt_tokens_details": {"cached_tokens": 6, "cache_write_tokens": 5}},
-         "claude-sonnet-4-5", ANTHROPIC, "The response states more cached tokens than input tokens."),
-        (chat(10, 5, audio=9), "gpt-4.1", OPENAI, "The price of audio input is unknown for this model."),
+         "claude-sonnet-4-5", ANTHROPIC, "inconsistent_usage"),
+        (chat(10, 5, audio=9), "gpt-4.1", OPENAI, "no_rate_for_audio"),
         (chat(10, 5) | {"completion_tokens_details": {"audio_tokens": 1}}, "gpt-4.1", OPENAI,
-         "The price of audio output is unknown for this model."),
+         "no_rate_for_audio"),
         (chat(10, 5) | {"cache_write_tokens": 9}, "gpt-4.1", OPENAI,
-         "The price of cache writes is unknown for this model."),
+         "no_rate_for_cache_writes"),
         (chat(10, 5) | {"cache_creation": {"ephemeral_1h_input_tokens": 9}}, "claude-3-5-sonnet", GOOGLE,
-         "The price of cache writes for one hour is unknown for this model."),
+         "no_rate_for_cache_writes"),
         (chat(10, 5) | {"web_search_requests": 1}, "gpt-3.5-turbo", OPENAI,
-         "The price of web searches is unknown for this model."),
+         "no_rate_for_web_searches"),
         (chat(10, 5, cached=3, audio=5), "gpt-realtime", OPENAI,
-         "The response does not state how many of the cached tokens are text."),
+         "no_usage"),
         (chat(10, 5, audio=11), "gpt-audio", OPENAI,
-         "The response states more audio, image or video tokens than input tokens."),
+         "inconsistent_usage"),
         (chat(10, 5) | {"completion_tokens_details": {"audio_tokens": 6}}, "gpt-audio", OPENAI,
-         "The response states more audio, image or video tokens than output tokens."),
-        (chat(10**15, 1), "gpt-4.1", OPENAI, "The computed cost is too high to be true."),
+         "inconsistent_usage"),
+        (chat(10**15, 1), "gpt-4.1", OPENAI, "implausible"),
     ],
 )  # fmt: skip
 def test_an_unknown_cost_is_none_with_a_reason_and_never_zero(
     usage: dict[str, Any] | None, model: str | None, upstream: str, reason: str
 ) -> None:
     found = full_cost(usage, model, upstream)
-    assert found[:2] == (None, None)
-    assert (found.reason or "").startswith(reason)
+    assert found == (None, None, reason)
 
 
 def test_an_unknown_upstream_may_be_priced_as_another() -> None:

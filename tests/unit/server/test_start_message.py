@@ -42,13 +42,16 @@ def test_after_an_upgrade_the_message_counts_the_requests_that_were_not_read_com
     settings = Settings(data=tmp_path)
     start_message.print_improvable(settings, "0.0.1")
     assert capsys.readouterr().out == ""
-    notes = [[Note("cost_unknown", "no price")], [Note("not_json", ""), Note("not_understood", "")], []]
+    notes = [[Note("unknown_encoding", "br")], [Note("not_json", ""), Note("not_understood", "")], []]
     writer.commit(Batch(entries=[an_entry(notes=each) for each in notes]))
+    writer.commit(Batch(entries=[an_entry(cost_reason=each) for each in ("no_price", "no_response", None)]))
     writer.close()
     start_message.print_improvable(settings, "0.0.1")
-    printed = capsys.readouterr().out
-    assert printed.startswith("upgraded   from 0.0.1; 2 requests were not read completely by earlier versions.")
-    assert "run relaybook reread note=not_understood note=not_json " in printed
+    unread, unpriced = capsys.readouterr().out.splitlines()
+    assert unread.startswith("upgraded   from 0.0.1; 2 requests were not read completely by earlier versions.")
+    assert "run relaybook reread note=not_understood note=not_json " in unread
+    assert unpriced.startswith("upgraded   from 0.0.1; 1 request has a model or count that had no price.")
+    assert "run relaybook reread cost_reason=unknown_model cost_reason=no_price " in unpriced
 
 
 def test_the_version_of_the_earlier_server_is_known(tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 import { Box } from "@mantine/core";
 import { type JsonObject, pretty } from "~/domain/json";
+import { FilterLink } from "~/filters/filter-link";
 import { exactMoney } from "~/format/money";
 import { count } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
+import { COST_REASONS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { LongText } from "~/ui/long-text";
+import pageCss from "~/ui/page.module.css";
 
 /** The parameters that are set. Well-known parameters are on one line, and all parameters are shown on demand. */
 export function Parameters({ request }: { request: RequestDetail }) {
@@ -54,8 +57,8 @@ export function wellKnown(parameters: JsonObject): Fact[] {
 
 /** Tokens and cost, as far as they are known. */
 export function TokensCost({ request }: { request: RequestDetail }) {
-  const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, tokens_estimated, cost_usd, prices_version } =
-    request;
+  const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, tokens_estimated } = request;
+  const { cost_usd, cost_reason, prices_version } = request;
   const sign = tokens_estimated ? "≈" : "";
   const title = tokens_estimated ? "Estimated, because the upstream returned no token counts." : undefined;
   const facts: (Fact & { value: string | null })[] = [
@@ -65,8 +68,20 @@ export function TokensCost({ request }: { request: RequestDetail }) {
     { name: "prices", value: cost_usd === null ? null : prices_version },
   ];
   const known = facts.filter(({ value }) => value !== null);
-  if (known.length === 0) return <p className="note">Unknown</p>;
-  return <FactList facts={known} />;
+  return (
+    <>
+      {known.length > 0 && <FactList facts={known} />}
+      {cost_reason !== null && (
+        <p className="note">
+          <FilterLink name="cost_reason" value={cost_reason} className={pageCss.textLink} visibleText="Unknown cost">
+            Unknown cost
+          </FilterLink>
+          : {COST_REASONS[cost_reason]}
+        </p>
+      )}
+      {known.length === 0 && cost_reason === null && <p className="note">Unknown</p>}
+    </>
+  );
 }
 
 function counted(tokens: number | null, sign: string, part: number | null, name: string): string | null {

@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Part, RequestDetail } from "~/generated/api-types";
+import { COST_REASONS } from "~/generated/vocabulary";
 import { sampleOutput, sampleRequest, textMessage } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
@@ -161,11 +162,19 @@ describe("an open request", () => {
   });
 
   it("lists only parameters, tokens and costs that are known", async () => {
-    await open({ parameters: { temperature: 0.4 }, cost_usd: null, prices_version: "genai-prices 1" });
+    await open({ parameters: { temperature: 0.4 }, cost_usd: null, prices_version: null });
     expect(screen.getByRole("region", { name: "Parameters" })).toHaveTextContent(
       "Parameterstemperature0.4All parameters",
     );
     expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|prices/);
+  });
+
+  it("says why a cost is unknown, with a link to requests with the same reason", async () => {
+    await open({ cost_usd: null, cost_reason: "no_price" });
+    const section = screen.getByRole("region", { name: "Tokens & cost" });
+    expect(section).toHaveTextContent(`Unknown cost: ${COST_REASONS.no_price}`);
+    const link = within(section).getByRole("link", { name: /^Filter by unknown cost no_price/ });
+    expect(link).toHaveAttribute("href", "/requests?model=gpt-4o&cost_reason=no_price");
   });
 
   it("lists what could not be read, with links to requests with the same code", async () => {

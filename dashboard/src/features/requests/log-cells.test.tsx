@@ -1,6 +1,7 @@
 import { act, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Row } from "~/generated/api-types";
+import { COST_REASONS } from "~/generated/vocabulary";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { type ColumnId, propertyColumn } from "./columns";
@@ -69,10 +70,10 @@ it("a row has a mark if something could not be read, with the reasons in the too
 });
 
 it("the reason why a cost is unknown is in the column of the cost", async () => {
-  const notes = [{ code: "cost_unknown", message: "The model llama3 has no price." }];
-  await renderCells(sampleRequest({ cost_usd: null, notes }), ["text", "cost"]);
-  const link = await screen.findByRole("link", { name: "Filter by note cost_unknown: –" });
-  expect(link.title).toBe("The model llama3 has no price.");
+  await renderCells(sampleRequest({ cost_usd: null, cost_reason: "no_price" }), ["text", "cost"]);
+  const link = await screen.findByRole("link", { name: "Filter by unknown cost no_price: –" });
+  expect(link).toHaveAttribute("href", "/requests?cost_reason=no_price");
+  expect(link.title).toBe(COST_REASONS.no_price);
   expect(link.closest("td")).toHaveTextContent(/^–$/);
   expect(screen.getAllByRole("link")).toHaveLength(1);
 });

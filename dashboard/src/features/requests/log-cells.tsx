@@ -14,7 +14,7 @@ import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
-import { APIS, NOTES } from "~/generated/vocabulary";
+import { APIS, COST_REASONS, NOTES } from "~/generated/vocabulary";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
@@ -143,7 +143,7 @@ function FeedbackCell({ row, isMark = false }: { row: Row; isMark?: boolean }) {
 
 /** A mark if something of the request could not be read. The reasons are shown on hover. */
 function NoteMark({ row }: { row: Row }) {
-  const notes = row.notes.filter(({ code }) => code !== COST_UNKNOWN);
+  const { notes } = row;
   const [first] = notes;
   if (first === undefined) return null;
   return (
@@ -162,17 +162,20 @@ function NoteMark({ row }: { row: Row }) {
 /** The cost. If it is unknown, the reason is shown on hover. */
 function CostCell({ row }: { row: Row }) {
   const cost = money(row.cost_usd, row.tokens_estimated);
-  const note = row.notes.find(({ code }) => code === COST_UNKNOWN);
-  if (note === undefined) return cost;
+  const reason = row.cost_reason;
+  if (reason === null) return cost;
   return (
-    <FilterLink name="note" value={note.code} className={pageCss.textLink} title={note.message} visibleText={cost}>
+    <FilterLink
+      name="cost_reason"
+      value={reason}
+      className={pageCss.textLink}
+      title={COST_REASONS[reason]}
+      visibleText={cost}
+    >
       {cost}
     </FilterLink>
   );
 }
-
-/** The code of a note that is shown with the cost. */
-const COST_UNKNOWN = "cost_unknown";
 
 function startAndEnd(row: Row): string {
   const started = `Started ${utc(row.started_at)}`;

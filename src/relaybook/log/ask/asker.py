@@ -36,7 +36,7 @@ from relaybook.log.export.export import Export, ExportQuery, searchable_to
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
 from relaybook.log.query.completion import ListValues
-from relaybook.log.query.filters import Cursor, Filter, SortField
+from relaybook.log.query.filters import Cursor, Filter, SortField, Term
 from relaybook.log.record import Feedback, Gap, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.rereads import Rereads
@@ -205,7 +205,7 @@ class Asker:
         """Return the latest rereads, newest first."""
         return rereads.latest(self._reader, limit)
 
-    def improvable(self) -> int:
+    def improvable(self) -> list[tuple[Term, int]]:
         """Return the number of requests that a later version may read better."""
         return rereads.improvable(self._reader, self.deadline_ns)
 

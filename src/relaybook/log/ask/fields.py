@@ -63,8 +63,10 @@ MEANINGS: Final[dict[str, str]] = {
     "cached_tokens": "Number of input tokens read from the provider's cache.",
     "reasoning_tokens": "Number of output tokens used for reasoning.",
     "tokens_estimated": "`true` if a number of tokens is an estimate, because the response did not contain the number.",
-    "cost_usd": "Cost in US dollars. An unknown cost is `null`, never 0.",
+    "cost_usd": "Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown.",
     "prices_version": "Version of the price list for the cost. `provider` if the response contained the cost.",
+    "cost_reason": "Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it "
+    "cannot cost anything, such as a list of models.",
     "finish_reason": "Reason why the model stopped.",
     "user": "Value of `user` in the request body, or else the user that the client sends in a header.",
     "session": "Id of the client's session, from a header of the client or from the request body.",
@@ -80,7 +82,7 @@ MEANINGS: Final[dict[str, str]] = {
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
     "no longer stored.",
-    "notes": "What could not be read in the request or the response, or why a value is unknown.",
+    "notes": "What could not be read in the request or the response.",
     "advice": "Advice about the request, for example about a likely mistake. Relaybook never rejects a request because "
     "of advice.",
     "feedback": "The latest feedback on the request from each source, sorted by source.",

@@ -11,14 +11,21 @@ from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.parameters import parameters_of_filter
-from relaybook.log.record import NoteCode
 from relaybook.log.rereads import Reread, Rereads, RereadState
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Reader
 
-#: The codes of notes about bodies that a later version may read better, and about costs that it may know.
-IMPROVABLE: Final[tuple[NoteCode, ...]] = (
-    *("not_understood", "not_json", "unknown_encoding", "too_large_to_read", "too_many_odd_events", "cost_unknown"),
+#: A later version may read the bodies of these requests better.
+UNREAD: Final = Term(
+    "note", ("not_understood", "not_json", "unknown_encoding", "too_large_to_read", "too_many_odd_events")
+)
+#: A later version may know the cost of these requests.
+UNPRICED: Final = Term(
+    "cost_reason",
+    (
+        *("unknown_model", "no_price", "no_rate_for_audio"),
+        *("no_rate_for_cache_writes", "no_rate_for_web_searches"),
+    ),
 )
 
 
@@ -56,9 +63,13 @@ class RereadList(Struct, kw_only=True):
     data: list[RereadRow]
 
 
-def improvable(reader: Reader, deadline_ns: int) -> int:
-    """Return the number of requests that could not be read completely, so that a later version may read them better."""
-    return reader.count(Filter((Term("note", IMPROVABLE),)), deadline_ns).requests
+def improvable(reader: Reader, deadline_ns: int) -> list[tuple[Term, int]]:
+    """Return the terms that select requests for which a later version may find more, each with its number of requests.
+
+    Terms that select no request are omitted.
+    """
+    found = [(term, reader.count(Filter((term,)), deadline_ns).requests) for term in (UNREAD, UNPRICED)]
+    return [(term, requests) for term, requests in found if requests]
 
 
 def reread(reader: Reader, rereads: Rereads, filter_: Filter, by: str) -> RereadRow:

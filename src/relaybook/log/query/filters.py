@@ -19,7 +19,7 @@ from relaybook.log.row import result_of
 #: Names of terms that compare text with the record's field of the same name.
 TEXT_FIELDS: Final = (
     *("namespace", "model", "outcome", "kind", "path", "key", "user", "session", "route", "finish_reason"),
-    *("stream_ended", "id"),
+    *("stream_ended", "cost_reason", "id"),
 )
 #: The name of a term that searches prompt and response for a substring.
 CONTAINS: Final = "contains"

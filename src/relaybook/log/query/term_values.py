@@ -22,7 +22,7 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import SEPARATOR, has_words
-from relaybook.log.record import AdviceCode, NoteCode, Outcome, Record, StreamEnd
+from relaybook.log.record import AdviceCode, CostReason, NoteCode, Outcome, Record, StreamEnd
 from relaybook.log.row import Code
 from relaybook.tags import WarningCode, property_name
 
@@ -52,6 +52,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "note": get_args(NoteCode),
     "advice": get_args(AdviceCode),
     "stream_ended": get_args(StreamEnd),
+    "cost_reason": get_args(CostReason),
     "failed": ("true", "false"),
     "result": get_args(Code),
     FEEDBACK: ("any", "none"),

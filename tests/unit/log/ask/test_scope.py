@@ -227,7 +227,7 @@ def record(random: Random, number: int) -> Record:
         cost_usd=random.choice((None, 0.5, 1.5)),
         duration_ms=float(random.randrange(5)),
         completion_id=f"c{random.randrange(4)}",
-        notes=[Note("cost_unknown", "no price")] if random.random() < 0.3 else [],
+        notes=[Note("not_json", "HTML")] if random.random() < 0.3 else [],
         feedback=[feedback(random, "first")] if random.random() < 0.3 else [],
     )
 

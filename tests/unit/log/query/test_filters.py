@@ -65,6 +65,7 @@ RECORD = a_record(
     notes=[Note("not_json", "…")],
     advice=[Note("doubled_path", "…")],
     stream_ended="cut",
+    cost_reason="no_price",
     user=None,
 )
 
@@ -88,6 +89,7 @@ RECORD = a_record(
         ("note", "not_json", "doubled_path"),
         ("advice", "doubled_path", "value_cut"),
         ("stream_ended", "cut", "no_done"),
+        ("cost_reason", "no_price", "no_usage"),
         ("from", "1000", "1001"),
         ("to", "1001", "1000"),
         ("property.channel", "ios", "web"),

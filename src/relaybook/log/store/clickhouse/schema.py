@@ -14,7 +14,10 @@ VERSION: Final = 2
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text fields with few different values.
 _FEW_VALUES: Final = frozenset(
-    ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "stream_ended", "body_state")
+    (
+        *("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "stream_ended"),
+        *("cost_reason", "body_state"),
+    )
 )
 _LISTS: Final = {"properties": "Map(LowCardinality(String), String)"} | dict.fromkeys(
     NOTE_FIELDS.values(), "Array(Tuple(LowCardinality(String), String))"
@@ -38,8 +41,8 @@ _USED: Final = (
     *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties"),
     *NOTE_FIELDS.values(),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
-    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "stream_ended"),
-    *("user", "session"),
+    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "cost_reason", "finish_reason"),
+    *("stream_ended", "user", "session"),
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )

@@ -78,6 +78,7 @@ CREATE INDEX requests_status ON requests(status, seq, started_at, model, namespa
 CREATE INDEX requests_kind ON requests(kind) WHERE kind <> '{MOST_COMMON}';
 CREATE INDEX requests_finish ON requests(finish_reason) WHERE finish_reason <> 'stop';
 CREATE INDEX requests_stream_end ON requests(stream_ended) WHERE stream_ended <> 'done';
+CREATE INDEX requests_cost_reason ON requests(cost_reason) WHERE cost_reason IS NOT NULL;
 CREATE TABLE properties (name TEXT NOT NULL, value TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (name, value, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE record_codes (kind TEXT NOT NULL, code TEXT NOT NULL, seq INTEGER NOT NULL,

@@ -200,7 +200,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
             return _Candidates(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
         case "namespace":
             return _namespace_scans(connection, values)
-        case "model" | "user" | "session" | "key":
+        case "model" | "user" | "session" | "key" | "cost_reason":
             scans = tuple(_by_column(f"requests_{name}", name, value) for value in values)
             return _Candidates(scans, _count(connection, name, values))
         case "warning" | "note" | "advice":

@@ -24,6 +24,7 @@ def connection() -> apsw.Connection:
     records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
     records += [a_record(finish_reason=reasons) for reasons in ("stop,length", "tool_calls")]
     records += [a_record(stream_ended=end) for end in ("done", "cut")]
+    records += [a_record(cost_reason="no_price")]
     made.executemany(ADD_NAMESPACES, namespace_counters(records))
     made.executemany(ADD_VALUES, value_counters(records))
     for seq in range(1, 31):
@@ -65,6 +66,7 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
         (Term("note", ("not_json",)), "SEARCH d USING PRIMARY KEY"),
         (Term("stream_ended", ("cut", "no_done")), "requests_stream_end"),
+        (Term("cost_reason", ("no_price", "no_usage")), "requests_cost_reason"),
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
         (Term("feedback", ("any",)), "SEARCH d USING PRIMARY KEY"),
         (Term("label", ("good",)), "feedback_label"),
