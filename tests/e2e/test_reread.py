@@ -17,14 +17,15 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Return a server that knows prices. Its log was recorded by a server that did not know them."""
+    """Return a server that knows whose prices apply. Its log was recorded by a server that did not know this."""
     directory = tmp_path_factory.mktemp("reread")
     with SimulatedProvider(directory) as provider:
         with Server(directory, provider.url) as server:
             unpriced = World(server)
-            unpriced.log(*(Call(namespace=name) for name in ("again", "other", "again", "phone")))
+            names = ("again", "other", "again", "phone")
+            unpriced.log(*(Call(namespace=name, model="gpt-oss-120b") for name in names))
             unpriced.client.close()
-        with Server(directory, provider.url, "--price-as", "openai") as server:
+        with Server(directory, provider.url, "--price-as", "cerebras") as server:
             world = World(server)
             yield world
             world.client.close()

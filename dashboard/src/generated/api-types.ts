@@ -81,7 +81,7 @@ export type Row = {
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
-  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
+  cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */
@@ -275,7 +275,7 @@ export type RequestDetail = {
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
-  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
+  cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */
@@ -572,7 +572,7 @@ export type ThreadRow = {
   /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
-  cost_reason: "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
+  cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
   /** Value of `user` in the request body, or else the user that the client sends in a header. */

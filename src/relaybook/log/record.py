@@ -38,6 +38,7 @@ CostReason = Literal[
     "implausible",
     "no_model",
     "unknown_model",
+    "ambiguous_model",
     "no_price",
     "no_rate_for_audio",
     "no_rate_for_cache_writes",

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
 from relaybook.log.record import CostReason
+from relaybook.recorder.price_list import PriceList
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
 if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo, ModelPrice, Provider
+    from genai_prices.types import ModelInfo, ModelPrice
 
 
 class Cost(NamedTuple):
@@ -75,13 +76,15 @@ class _Rates(NamedTuple):
 class _Plan(NamedTuple):
     """The prices of one model on one day, or the reason why there are none.
 
-    ``rates`` are ordered by ``above``. They are `None` if they depend on the time of day.
+    ``source`` names the price list. ``rates`` are ordered by ``above``. They are `None` if they depend on the time of
+    day.
     """
 
     reason: CostReason | None = None
     model: "ModelInfo | None" = None
     context: Mapping[str, str] = {}
     rates: tuple[_Rates, ...] | None = None
+    source: str | None = None
 
 
 def check_price_as(provider: str | None) -> None:
@@ -100,13 +103,12 @@ def check_price_as(provider: str | None) -> None:
 
 
 class Prices:
-    """Computes costs. ``price_as`` is the genai-prices provider whose prices are used for unknown upstreams."""
+    """Computes costs. ``price_as`` is the genai-prices provider whose prices are used if it has the model."""
 
     def __init__(self, price_as: str | None = None) -> None:
         self._price_as = price_as
-        self._providers: dict[str, Provider | None] = {}
+        self._list: PriceList | None = None
         self._plans: dict[tuple[object, ...], _Plan] = {}
-        self._version: str | None = None
 
     def warm(self) -> None:
         """Load the library and its data, so that the first cost takes no longer than later ones."""
@@ -147,43 +149,25 @@ class Prices:
             return _unknown(plan.reason)
         rates = plan.rates or _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
         usd = _usd(rates, counts)
-        return _unknown(usd) if isinstance(usd, str) else Cost(usd, self._version, None)
+        return _unknown(usd) if isinstance(usd, str) else Cost(usd, plan.source, None)
 
     def _make_plan(
         self, upstream: str, models: tuple[str | None, ...], context: Mapping[str, str], at: datetime
     ) -> _Plan:
-        from genai_prices.data_snapshot import get_snapshot
-
-        if not any(models):
+        names = [name for name in models if name]
+        if not names:
             return _Plan("no_model")
-        provider = self._provider(upstream)
-        if provider is None:
-            return _Plan("unknown_model")
-        for name in models:
-            model = provider.find_model(name, all_providers=get_snapshot().providers) if name else None
-            if model is not None:
-                # If the model was found at another provider, that provider's special prices do not apply.
-                is_own = any(model is own for own in provider.models)
-                used = context if model.price_variants and is_own else {}
-                rates = _rates_of(model.get_prices(at, used))
-                if not rates:
-                    return _Plan("no_price")
-                return _Plan(None, model, used, None if _depends_on_time_of_day(model) else rates)
-        return _Plan("no_price")
-
-    def _provider(self, upstream: str) -> "Provider | None":
-        if upstream not in self._providers:
-            from genai_prices import __version__
-            from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
-
-            self._version = f"genai-prices {__version__}"
-            snapshot = get_snapshot()
-            try:
-                provider: Provider | None = snapshot.find_provider(None, None, upstream)
-            except LookupError:
-                provider = find_provider_by_id(snapshot.providers, self._price_as) if self._price_as else None
-            self._providers[upstream] = provider
-        return self._providers[upstream]
+        if self._list is None:
+            self._list = PriceList(self._price_as)
+        found = self._list.find(upstream, names, at)
+        if isinstance(found, str):
+            return _Plan(found)
+        model = found.model
+        used = context if model.price_variants and found.is_own else {}
+        rates = _rates_of(model.get_prices(at, used))
+        if not rates:
+            return _Plan("no_price")
+        return _Plan(None, model, used, None if _depends_on_time_of_day(model) else rates, self._list.version)
 
 
 def _unknown(reason: CostReason | None) -> Cost:

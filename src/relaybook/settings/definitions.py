@@ -204,7 +204,11 @@ class Settings:
         '`"client_metadata.team" = "team"`',
         flag=False,
     )
-    price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
+    price_as: str | None = setting(
+        None,
+        "Provider whose prices are used for the models that it has. For other models, and by default, the prices of "
+        "the upstream are used if its URL is known, otherwise those of the model's maker",
+    )
 
     def __post_init__(self) -> None:
         self._check_addresses()

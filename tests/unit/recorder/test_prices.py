@@ -472,8 +472,9 @@ def test_the_response_model_is_priced_before_the_requested_one() -> None:
 @pytest.mark.parametrize(
     ("usage", "model", "upstream", "reason"),
     [
-        (chat(10, 5), "gpt-4.1", LOCAL, "unknown_model"),
-        (chat(10, 5), "gpt-4.1", "not a url", "unknown_model"),
+        (chat(10, 5), "no-such-model", LOCAL, "unknown_model"),
+        (chat(10, 5), "no-such-model", "not a url", "unknown_model"),
+        (chat(10, 5), "gpt-oss-120b", LOCAL, "ambiguous_model"),
         (chat(10, 5), "no-such-model", OPENAI, "no_price"),
         (chat(10, 5), None, OPENAI, "no_model"),
         (chat(10, 5), "", LOCAL, "no_model"),
@@ -513,8 +514,9 @@ def test_an_unknown_cost_is_none_with_a_reason_and_never_zero(
 
 def test_an_unknown_upstream_may_be_priced_as_another() -> None:
     usage = chat(1000, 500)
-    assert cost(usage, upstream=LOCAL, prices=Prices("openai")) == cost(usage)
-    assert cost(usage, upstream=LOCAL, prices=Prices("no-such-provider")) is None
+    assert cost(usage, "gpt-oss-120b", upstream=LOCAL) is None
+    assert cost(usage, "gpt-oss-120b", upstream=LOCAL, prices=Prices("cerebras")) == 0.000725
+    assert cost(usage, upstream=LOCAL) == cost(usage, upstream=LOCAL, prices=Prices("openai")) == cost(usage)
     assert cost(usage, "openai/gpt-4.1", OPENROUTER, prices=Prices("openai")) is not None
 
 

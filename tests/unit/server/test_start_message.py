@@ -51,7 +51,7 @@ def test_after_an_upgrade_the_message_counts_the_requests_that_were_not_read_com
     assert unread.startswith("upgraded   from 0.0.1; 2 requests were not read completely by earlier versions.")
     assert "run relaybook reread note=not_understood note=not_json " in unread
     assert unpriced.startswith("upgraded   from 0.0.1; 1 request has a model or count that had no price.")
-    assert "run relaybook reread cost_reason=unknown_model cost_reason=no_price " in unpriced
+    assert "run relaybook reread cost_reason=unknown_model cost_reason=ambiguous_model " in unpriced
 
 
 def test_the_version_of_the_earlier_server_is_known(tmp_path: Path) -> None:

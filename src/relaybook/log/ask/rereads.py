@@ -23,7 +23,7 @@ UNREAD: Final = Term(
 UNPRICED: Final = Term(
     "cost_reason",
     (
-        *("unknown_model", "no_price", "no_rate_for_audio"),
+        *("unknown_model", "ambiguous_model", "no_price", "no_rate_for_audio"),
         *("no_rate_for_cache_writes", "no_rate_for_web_searches"),
     ),
 )
