@@ -190,19 +190,19 @@ def by_precedence(patterns: Iterable[str]) -> list[str]:
     return sorted(patterns, key=lambda pattern: (pattern.endswith("*"), -len(pattern), pattern))
 
 
-class NamespacePatterns(Generic[T]):
-    """Maps patterns to values. A pattern is a namespace, or a prefix with ``*``, such as ``team-*``."""
+class NamePatterns(Generic[T]):
+    """Maps patterns of names to values. A pattern is a name, or a prefix with ``*``, such as ``team-*``."""
 
     def __init__(self, values: Mapping[str, T]) -> None:
         self._by_name = {pattern: value for pattern, value in values.items() if not pattern.endswith("*")}
         beginnings = [(pattern[:-1], value) for pattern, value in values.items() if pattern.endswith("*")]
         self._by_beginning = sorted(beginnings, key=lambda pair: len(pair[0]), reverse=True)
 
-    def find(self, namespace: str, default: T) -> T:
-        """Return the value for the namespace itself, or else for the longest matching pattern, or else the default."""
-        if namespace in self._by_name:
-            return self._by_name[namespace]
-        return next((value for beginning, value in self._by_beginning if namespace.startswith(beginning)), default)
+    def find(self, name: str, default: T) -> T:
+        """Return the value for the name itself, or else for the longest matching pattern, or else the default."""
+        if name in self._by_name:
+            return self._by_name[name]
+        return next((value for beginning, value in self._by_beginning if name.startswith(beginning)), default)
 
 
 class TagReader:
@@ -224,7 +224,7 @@ class TagReader:
         self._first_prefix = prefixes[0]
         self._namespace = namespace
         self._log: LogMode = log
-        self._log_by_pattern = NamespacePatterns(log_by_pattern or {})
+        self._log_by_pattern = NamePatterns(log_by_pattern or {})
         self._properties = {property_name(name): _clean_text(value).text for name, value in (properties or {}).items()}
         self._cached = lru_cache(4096)(self._read)
         self._plain = self._read((), b"")

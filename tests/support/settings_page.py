@@ -88,8 +88,8 @@ def _presets() -> str:
 def _row(name: str) -> str:
     default = default_of(name)
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
-    if name in ("namespaces", "headers_as_properties", "fields_as_properties"):
-        spelling = f"`[{name}{'.…' if name == 'namespaces' else ''}]` (only in the file)"
+    if name in ("namespaces", "prices", "headers_as_properties", "fields_as_properties"):
+        spelling = f"`[{name}{'.…' if name in ('namespaces', 'prices') else ''}]` (only in the file)"
     shown = default if default == "–" else f"`{default}`"
     return f"| {spelling} | {shown} | {describe_type(TYPES[name])} | {FIELDS[name].metadata['help']} |\n"
 

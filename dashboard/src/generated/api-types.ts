@@ -78,7 +78,7 @@ export type Row = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
-  /** Version of the price list for the cost. `provider` if the response contained the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. `settings` if the prices are those of the setting `prices`. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
   cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
@@ -272,7 +272,7 @@ export type RequestDetail = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
-  /** Version of the price list for the cost. `provider` if the response contained the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. `settings` if the prices are those of the setting `prices`. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
   cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;
@@ -569,7 +569,7 @@ export type ThreadRow = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown. */
   cost_usd: number | null;
-  /** Version of the price list for the cost. `provider` if the response contained the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. `settings` if the prices are those of the setting `prices`. */
   prices_version: string | null;
   /** Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it cannot cost anything, such as a list of models. */
   cost_reason: "ambiguous_model" | "api_not_read" | "body_not_read" | "error_response" | "implausible" | "inconsistent_usage" | "no_model" | "no_price" | "no_rate_for_audio" | "no_rate_for_cache_writes" | "no_rate_for_web_searches" | "no_response" | "no_usage" | "unknown_model" | null;

@@ -33,8 +33,10 @@ _Answer = TypeVar("_Answer")
 class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
-    def __init__(self, store: Store, *, is_served: bool = True, name: str = "", price_as: str | None = None) -> None:
-        """``is_served`` tells whether a server writes to the log. ``price_as`` is the setting, for rereads.
+    def __init__(
+        self, store: Store, *, is_served: bool = True, name: str = "", settings: Settings | None = None
+    ) -> None:
+        """``is_served`` tells whether a server writes to the log. ``settings`` have the prices for rereads.
 
         If no server writes to the log, the rows of running requests have the field ``is_served``, which is false.
         """
@@ -42,7 +44,7 @@ class StoreLog:
         self._store = store
         self._reader = store.open_reader()
         self._changes = Changes(deletions=store.open_deletions(), rereads=store.open_rereads())
-        self._price_as = price_as
+        self._settings = settings or Settings()
         self._is_served = is_served
 
     @staticmethod
@@ -69,7 +71,7 @@ class StoreLog:
                 open_store(directory.store, settings),
                 is_served=directory.is_served(),
                 name=str(data),
-                price_as=None if settings is None else settings.price_as,
+                settings=settings,
             )
         except PermissionError as error:
             raise CommandFailed(
@@ -166,7 +168,7 @@ class StoreLog:
         return row
 
     def follow_reread(self, reread_id: str) -> Iterator[dict[str, Any]]:
-        return follow_reread(self._store, self._reader, reread_id, self._price_as)
+        return follow_reread(self._store, self._reader, reread_id, self._settings)
 
     def pending_text(self, deletion_id: str) -> str:
         return (

@@ -16,6 +16,7 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
+from relaybook.settings.definitions import Settings
 
 _SLICE_NS: Final = 100_000_000
 #: If the command has nothing to do for this long, it stops, because the deletion then only waits for the journal.
@@ -42,11 +43,11 @@ def follow_deletion(store: Store, reader: Reader, deletion_id: str, *, waits: bo
         writer.close()
 
 
-def follow_reread(store: Store, reader: Reader, reread_id: str, price_as: str | None) -> Iterator[dict[str, Any]]:
+def follow_reread(store: Store, reader: Reader, reread_id: str, settings: Settings) -> Iterator[dict[str, Any]]:
     """See ``LogSource.follow_reread``. Raises CommandFailed.
 
     If the store's writer can be opened, no server is running, so this function carries out the reread. Otherwise, the
-    server does, and this function only reads the state of the reread. ``price_as`` is the setting.
+    server does, and this function only reads the state of the reread. ``settings`` have the prices.
     """
     try:
         writer = store.open_writer(lock_wait_s=0)
@@ -57,7 +58,7 @@ def follow_reread(store: Store, reader: Reader, reread_id: str, price_as: str | 
         yield row
         return
     text = TextPass(reader, store.open_text_index())
-    reread = RereadPass(writer, EntryBuilder(Prices(price_as), writer.read_body))
+    reread = RereadPass(writer, EntryBuilder(Prices(settings.price_as, settings.prices), writer.read_body))
     try:
         while (row := _reread_row(reader, reread_id))["state"] != "done":
             yield row

@@ -21,18 +21,14 @@ COST_REASONS: Final[dict[str, str]] = {
     "inconsistent_usage": "The token counts in the response contradict each other. Report this to the provider.",
     "implausible": "The computed cost is too high to be true. Check the token counts in the response.",
     "no_model": "Neither the request nor the response names a model. Name the model in the request.",
-    "unknown_model": "Neither the upstream nor the model has a known price. Set price_as to the provider whose prices "
-    "apply.",
-    "ambiguous_model": "Several providers have this model at different prices. Set price_as to the provider whose "
-    "prices apply.",
-    "no_price": "The provider has no price per token for this model. After an update of Relaybook, run relaybook "
-    "reread.",
-    "no_rate_for_audio": "The price of audio is unknown for this model. After an update of Relaybook, run relaybook "
-    "reread.",
-    "no_rate_for_cache_writes": "The price of cache writes is unknown for this model. After an update of Relaybook, "
-    "run relaybook reread.",
-    "no_rate_for_web_searches": "The price of web searches is unknown for this model. After an update of Relaybook, "
-    "run relaybook reread.",
+    "unknown_model": "The prices of the upstream and of this model are unknown. Set the price in [prices], or set "
+    "price_as.",
+    "ambiguous_model": "Several providers have this model at different prices. Set the price in [prices], or set "
+    "price_as.",
+    "no_price": "The provider has no known price per token for this model. Set the price in [prices].",
+    "no_rate_for_audio": "The price of audio is unknown for this model. Set the price in [prices].",
+    "no_rate_for_cache_writes": "The price of cache writes is unknown for this model. Set the price in [prices].",
+    "no_rate_for_web_searches": "The price of web searches is unknown for this model. Set the price in [prices].",
 }
 
 

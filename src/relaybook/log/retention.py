@@ -11,7 +11,7 @@ from typing import Final, Literal, Self
 import msgspec
 
 from relaybook.settings.definitions import Settings
-from relaybook.tags import NamespacePatterns
+from relaybook.tags import NamePatterns
 
 DAY_US: Final = 86_400_000_000
 
@@ -80,8 +80,8 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return Cutoff(max(cutoff.content for cutoff in cutoffs), max(cutoff.requests for cutoff in cutoffs))
 
     @cached_property
-    def _patterns(self) -> NamespacePatterns[Cutoff]:
-        return NamespacePatterns(self.by_pattern)
+    def _patterns(self) -> NamePatterns[Cutoff]:
+        return NamePatterns(self.by_pattern)
 
     def fate(self, namespace: str, ended_at: int) -> Fate:
         """Return whether a request is kept, expired or removed. ``ended_at`` is in microseconds since the epoch."""

@@ -1,12 +1,13 @@
-"""Find the cost of a response in US dollars. The provider states the cost, or it is tokens × rates.
+"""Compute the cost of a response in US dollars. The provider states the cost, or it is tokens × rates.
 
 If the upstream, the model, a count or a rate is unknown, the cost is `None`, and a code says why. A cost of 0 would
 mean that the request was free.
 
-The rates are part of the installed library genai-prices and are not downloaded. Only the rates come from the library:
-``log.formats.usage`` reads the counts, so that tokens and cost of a record agree, whatever the shape of the usage and
-whoever's prices are used. The rates of a model are looked up once for each day on which requests started, and for each
-request if they depend on the time of day. The library is imported by ``Prices.warm``, because the import takes 0.24 s.
+The rates are in the settings or in the installed library genai-prices. They are not downloaded. Only rates come from
+the library: ``log.formats.usage`` reads the counts, so that tokens and cost of a record agree, whatever the shape of
+the usage and whoever's prices are used. The rates of a model are looked up once for each day on which requests started,
+and for each request if they depend on the time of day. The library is imported by ``Prices.warm``, because the import
+takes 0.24 s.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,9 @@ from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
 from relaybook.log.record import CostReason
 from relaybook.recorder.price_list import PriceList
 from relaybook.settings import BadSetting
+from relaybook.settings.definitions import PriceSettings
 from relaybook.settings.suggestions import suggest
+from relaybook.tags import NamePatterns
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice
@@ -33,6 +36,7 @@ class Cost(NamedTuple):
 
 
 FROM_PROVIDER: Final = "provider"
+FROM_SETTINGS: Final = "settings"
 
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
@@ -74,7 +78,7 @@ class _Rates(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The prices of one model on one day, or the reason why there are none.
+    """The prices of one model on one day, or the reason why there are none. ``model`` is from genai-prices.
 
     ``source`` names the price list. ``rates`` are ordered by ``above``. They are `None` if they depend on the time of
     day.
@@ -103,10 +107,11 @@ def check_price_as(provider: str | None) -> None:
 
 
 class Prices:
-    """Computes costs. ``price_as`` is the genai-prices provider whose prices are used if it has the model."""
+    """Computes costs. ``price_as`` and ``own`` are the settings ``price_as`` and ``prices``."""
 
-    def __init__(self, price_as: str | None = None) -> None:
+    def __init__(self, price_as: str | None = None, own: Mapping[str, PriceSettings] | None = None) -> None:
         self._price_as = price_as
+        self._own: NamePatterns[PriceSettings | None] = NamePatterns(own or {})
         self._list: PriceList | None = None
         self._plans: dict[tuple[object, ...], _Plan] = {}
 
@@ -145,9 +150,11 @@ class Prices:
             if is_fast:
                 context["speed"] = "fast"
             plan = self._plans[key] = self._make_plan(upstream, (response_model, model), context, _timestamp(at_us))
-        if plan.model is None:
-            return _unknown(plan.reason)
-        rates = plan.rates or _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
+        rates = plan.rates
+        if rates is None:
+            if plan.model is None:
+                return _unknown(plan.reason)
+            rates = _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
         usd = _usd(rates, counts)
         return _unknown(usd) if isinstance(usd, str) else Cost(usd, plan.source, None)
 
@@ -157,6 +164,9 @@ class Prices:
         names = [name for name in models if name]
         if not names:
             return _Plan("no_model")
+        own = next((prices for name in names if (prices := self._own.find(name, None)) is not None), None)
+        if own is not None:
+            return _Plan(rates=_own_rates(own), source=FROM_SETTINGS)
         if self._list is None:
             self._list = PriceList(self._price_as)
         found = self._list.find(upstream, names, at)
@@ -216,6 +226,13 @@ def _rates_of(prices: "ModelPrice") -> tuple[_Rates, ...]:
             )
         )
     return tuple(steps)
+
+
+def _own_rates(prices: PriceSettings) -> tuple[_Rates, ...]:
+    from genai_prices.types import ModelPrice
+
+    known = {name: Decimal(str(price)) for name, price in vars(prices).items() if price is not None}
+    return _rates_of(ModelPrice(**known))
 
 
 def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | CostReason:

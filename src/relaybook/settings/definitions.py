@@ -21,7 +21,7 @@ from relaybook.settings.addresses import (
 )
 from relaybook.settings.routes import ResolvedRoute, RouteSettings, resolve_routes
 from relaybook.settings.store_url import parse_store_url
-from relaybook.settings.typed_values import Count, Days, Table, without_password
+from relaybook.settings.typed_values import Count, Days, Dollars, Table, without_password
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
@@ -44,6 +44,31 @@ class NamespaceSettings(Table):
     keep_bodies_days: Days | None = None
     keep_days: Days | None = None
     log: Literal["full", "no-bodies"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceSettings(Table):
+    """Prices of the models that match a pattern, in US dollars. The names are those of genai-prices.
+
+    A price whose name ends in ``mtok`` is per million tokens. A price whose name ends in ``kcount`` is per thousand. If
+    a price is `None`, its kind of tokens costs what is said in docs/explanation/reading-bodies.md.
+    """
+
+    example: ClassVar[str] = '[prices."my-model"]'
+
+    input_mtok: Dollars
+    output_mtok: Dollars
+    cache_read_mtok: Dollars | None = None
+    cache_write_mtok: Dollars | None = None
+    cache_write_1h_mtok: Dollars | None = None
+    output_reasoning_mtok: Dollars | None = None
+    input_audio_mtok: Dollars | None = None
+    cache_audio_read_mtok: Dollars | None = None
+    output_audio_mtok: Dollars | None = None
+    input_image_mtok: Dollars | None = None
+    output_image_mtok: Dollars | None = None
+    web_searches_kcount: Dollars | None = None
+    requests_kcount: Dollars | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +233,13 @@ class Settings:
         None,
         "Provider whose prices are used for the models that it has. For other models, and by default, the prices of "
         "the upstream are used if its URL is known, otherwise those of the model's maker",
+    )
+    prices: dict[str, PriceSettings] = setting(
+        {},
+        "Tables with your own prices of one model, or of all models that match a pattern, in US dollars per million "
+        "tokens: `input_mtok`, `output_mtok`, and others. They apply before all other prices, except a cost that the "
+        "response states",
+        flag=False,
     )
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ the source of the value to the message.
 
 import re
 from collections.abc import Callable
+from dataclasses import MISSING, fields
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
@@ -14,6 +15,8 @@ from relaybook.settings.suggestions import suggest
 
 #: A number of days, from 0 to 36,500 (100 years).
 Days = NewType("Days", int)
+#: A price in US dollars, from 0 to 1,000,000.
+Dollars = NewType("Dollars", float)
 #: A whole number of things. An ``int`` is a size in bytes.
 Count = NewType("Count", int)
 _NUMBER: Final = r"(\d{1,18}(?:\.\d{1,9})?)"
@@ -23,6 +26,7 @@ _DURATION = re.compile(_NUMBER + r"\s*(ms|s|min|h)?", re.ASCII)
 _POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MAX_DAYS: Final = 36_500
+_MAX_DOLLARS: Final = 1_000_000
 _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True}
 _BOOLEANS.update({"false": False, "no": False, "off": False, "0": False})
 
@@ -129,21 +133,25 @@ def _tables(kind: type[Table], value: object) -> dict[str, Any]:
     """Convert named TOML tables to instances of the dataclass ``kind``. The keys of each table are field names."""
     hints = {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
     expected = f"tables in relaybook.toml, such as {kind.example}, with the key {' or '.join(hints)}"
+    required = [each.name for each in fields(kind) if each.default is MISSING]
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise BadValue(expected)
     parsed = {}
     for name, table in value.items():
-        fields = {}
+        found = {}
         for key, item in table.items():
             if key not in hints:
                 raise BadValue(f"{expected}, not {key[:80]!r}.{suggest(key, hints)}".removesuffix("."))
             try:
-                fields[key] = parse_value(required_type(hints[key]), item)  # to use the general value, omit the key
+                found[key] = parse_value(required_type(hints[key]), item)  # to use the general value, omit the key
             except BadValue as error:
                 raise BadValue(f"{error.expected} for {key} of {name[:80]!r}") from None
         if "*" in name.removesuffix("*"):
             raise BadValue(f"a name, or a prefix of names followed by *, not {name[:80]!r}")
-        parsed[name] = kind(**fields)
+        missing = [key for key in required if key not in found]
+        if missing:
+            raise BadValue(f"the key {missing[0]} in the table of {name[:80]!r}")
+        parsed[name] = kind(**found)
     return parsed
 
 
@@ -153,6 +161,12 @@ def _days(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_DAYS:
         return value
     raise BadValue(f"a number of days from 0 to {_MAX_DAYS}")
+
+
+def _dollars(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_DOLLARS:
+        return float(value)
+    raise BadValue(f"a price in US dollars from 0 to {_MAX_DOLLARS}")
 
 
 def _choice(choices: tuple[str, ...], value: object) -> str:
@@ -226,6 +240,7 @@ def _boolean(value: object) -> bool:
 
 _PARSERS: Final[dict[Any, Callable[[object], Any]]] = {
     Days: _days,
+    Dollars: _dollars,
     str: _text,
     Path: _path,
     int: _size,
@@ -235,6 +250,7 @@ _PARSERS: Final[dict[Any, Callable[[object], Any]]] = {
 }
 _DESCRIPTIONS: Final[dict[Any, str]] = {
     Days: "days",
+    Dollars: "dollars",
     str: "text",
     Path: "path",
     int: "size",

@@ -61,7 +61,7 @@ from relaybook.log.store.port import (
     reject_unstorable,
 )
 from relaybook.log.store.status import RunPosition, StoreStatus
-from relaybook.tags import NamespacePatterns
+from relaybook.tags import NamePatterns
 
 
 class MemoryStore:
@@ -478,7 +478,7 @@ class MemoryStore:
         return lists.namespaces(self._namespace_rows(), prefix, sort, limit, after, pinned)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
-        owner = NamespacePatterns[str | None]({pattern: pattern for pattern in patterns})
+        owner = NamePatterns[str | None]({pattern: pattern for pattern in patterns})
         starts: dict[str | None, list[int]] = {}
         for record in self._matching(Filter()):
             starts.setdefault(owner.find(record.namespace, None), []).append(record.started_at)

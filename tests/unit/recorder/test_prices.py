@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from relaybook.log.formats.usage import counts_of
 from relaybook.recorder.prices import FROM_PROVIDER, Cost, Prices
+from relaybook.settings.definitions import PriceSettings
 
 OPENAI = "https://api.openai.com/v1"
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -510,6 +512,59 @@ def test_an_unknown_cost_is_none_with_a_reason_and_never_zero(
 ) -> None:
     found = full_cost(usage, model, upstream)
     assert found == (None, None, reason)
+
+
+def own(**prices: float) -> PriceSettings:
+    return PriceSettings(**({"input_mtok": 2.0, "output_mtok": 8.0} | prices))
+
+
+def test_own_prices_apply_before_all_others_except_a_stated_cost() -> None:
+    prices, usage = Prices("openai", {"gpt-4.1": own(), "my-*": own(input_mtok=1.0)}), chat(1_000_000, 500_000)
+    for upstream in (OPENAI, LOCAL):
+        assert full_cost(usage, "gpt-4.1", upstream, prices=prices) == (6.0, "settings", None)
+        assert full_cost(usage, "my-model", upstream, prices=prices) == (5.0, "settings", None)
+    assert full_cost(usage | {"cost": 0.25}, "my-model", prices=prices) == (0.25, FROM_PROVIDER, None)
+    assert full_cost(usage, "gpt-4.1-nano", prices=prices) == full_cost(usage, "gpt-4.1-nano")
+    assert full_cost(usage, "my", prices=prices).reason == "no_price"
+
+
+def test_the_longest_pattern_of_own_prices_applies_to_the_model_of_the_response_or_of_the_request() -> None:
+    prices = Prices(None, {"*": own(), "local-*": own(input_mtok=0, output_mtok=0), "local-big": own(input_mtok=7.0)})
+    usage = chat(1_000_000, 0)
+    found = {model: cost(usage, model, LOCAL, prices=prices) for model in ("x", "local-small", "local-big")}
+    assert found == {"x": 2.0, "local-small": 0.0, "local-big": 7.0}
+    named = Prices(None, {"local-big": own()})
+    assert cost(usage, "local-big", LOCAL, response_model="q4.gguf", prices=named) == 2.0
+    assert cost(usage, "x", LOCAL, response_model="local-big", prices=named) == 2.0
+
+
+def test_own_prices_of_parts_apply_and_missing_ones_follow_the_same_rules() -> None:
+    usage = chat(1000, 500, cached=400, reasoning=100)
+    every = own(cache_read_mtok=0.5, output_reasoning_mtok=10.0)
+    found = cost(usage, "m", LOCAL, prices=Prices(None, {"m": every}))
+    assert found == pytest.approx((600 * 2 + 400 * 0.5 + 400 * 8 + 100 * 10) / 1e6)
+    assert cost(usage, "m", LOCAL, prices=Prices(None, {"m": own()})) == pytest.approx((1000 * 2 + 500 * 8) / 1e6)
+    written, prices = usage | {"cache_write_tokens": 9}, Prices(None, {"m": own()})
+    assert full_cost(written, "m", LOCAL, prices=prices).reason == "no_rate_for_cache_writes"
+    assert cost(written, "m", LOCAL, prices=Prices(None, {"m": own(cache_write_mtok=2.0)})) is not None
+
+
+def test_every_own_price_is_a_price_of_the_library_and_changes_the_cost() -> None:
+    usage = {
+        "prompt_tokens": 1000,
+        "completion_tokens": 900,
+        "prompt_tokens_details": {"cached_tokens": 300, "cache_write_tokens": 200, "audio_tokens": 150,
+                                  "cached_tokens_details": {"audio_tokens": 50, "image_tokens": 0}, "image_tokens": 40},
+        "completion_tokens_details": {"audio_tokens": 50, "image_tokens": 60, "reasoning_tokens": 70},
+        "cache_creation": {"ephemeral_1h_input_tokens": 30},
+        "web_search_requests": 2,
+    }  # fmt: skip
+    names = [each.name for each in fields(PriceSettings)]
+    every = dict.fromkeys(names, 4.0)
+    base = cost(usage, "m", LOCAL, prices=Prices(None, {"m": own(**every)}))
+    assert base is not None
+    for name in names:
+        assert cost(usage, "m", LOCAL, prices=Prices(None, {"m": own(**every | {name: 5.0})})) != base, name
 
 
 def test_an_unknown_upstream_may_be_priced_as_another() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from relaybook.settings import BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, default_data, flag_of, resolve, variable_of
-from relaybook.settings.definitions import Days, NamespaceSettings
+from relaybook.settings.definitions import Days, Dollars, NamespaceSettings, PriceSettings
 
 
 def test_every_setting_has_a_default(tmp_path: Path) -> None:
@@ -175,7 +175,8 @@ def test_flags_and_variables_are_derived_from_names() -> None:
 
 def test_secrets_and_tables_have_no_flag() -> None:
     secrets = {name for name, field in FIELDS.items() if field.metadata["secret"]}
-    assert set(FIELDS) - set(FLAGS) == {*secrets, "namespaces", "headers_as_properties", "fields_as_properties"}
+    tables = {"namespaces", "prices", "headers_as_properties", "fields_as_properties"}
+    assert set(FIELDS) - set(FLAGS) == secrets | tables
 
 
 def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
@@ -193,9 +194,27 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
     }
 
 
+def test_models_have_prices_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "relaybook.toml").write_text(
+        '[prices."my-model"]\ninput_mtok = 0.5\noutput_mtok = 2\n[prices."local-*"]\ninput_mtok = 0\noutput_mtok = 0\n'
+    )
+    settings = resolve({}, {"HOME": "/h"}, tmp_path).settings
+    assert settings.prices == {
+        "my-model": PriceSettings(input_mtok=Dollars(0.5), output_mtok=Dollars(2.0)),
+        "local-*": PriceSettings(input_mtok=Dollars(0.0), output_mtok=Dollars(0.0)),
+    }
+    assert settings.shown()["prices"]["my-model"] == {"input_mtok": 0.5, "output_mtok": 2.0}
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("prices = 3", 'tables in relaybook.toml, such as [prices."my-model"]'),
+        ("[prices.m]\ninput = 3", "not 'input'. Did you mean input_mtok?"),
+        ("[prices.m]\ninput_mtok = 3", "the key output_mtok in the table of 'm'"),
+        ("[prices.m]\ninput_mtok = -1", "a price in US dollars from 0 to 1000000 for input_mtok of 'm'"),
+        ("[prices.m]\ninput_mtok = nan", "a price in US dollars from 0 to 1000000 for input_mtok of 'm'"),
+        ("[prices.m]\ninput_mtok = true", "a price in US dollars from 0 to 1000000 for input_mtok of 'm'"),
         ("namespaces = 3", "tables in relaybook.toml, such as"),
         ('[namespaces]\ndev = "x"', "tables in relaybook.toml, such as"),
         ("[namespaces.dev]\nkeep_day = 3", "not 'keep_day'. Did you mean keep_days?"),

@@ -64,7 +64,8 @@ MEANINGS: Final[dict[str, str]] = {
     "reasoning_tokens": "Number of output tokens used for reasoning.",
     "tokens_estimated": "`true` if a number of tokens is an estimate, because the response did not contain the number.",
     "cost_usd": "Cost in US dollars. An unknown cost is `null`, never 0, and `cost_reason` says why it is unknown.",
-    "prices_version": "Version of the price list for the cost. `provider` if the response contained the cost.",
+    "prices_version": "Version of the price list for the cost. `provider` if the response contained the cost. "
+    "`settings` if the prices are those of the setting `prices`.",
     "cost_reason": "Reason why the cost is unknown. `null` if the cost is known, if the request is running, or if it "
     "cannot cost anything, such as a list of models.",
     "finish_reason": "Reason why the model stopped.",

@@ -27,7 +27,7 @@ from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Reader, Running, StoredRecord, ValueCount
 from relaybook.log.store.status import StoreStatus
-from relaybook.tags import NamespacePatterns
+from relaybook.tags import NamePatterns
 
 _Work = TypeVar("_Work", Deletion, Reread)
 #: Time limit for the counts in a status.
@@ -108,7 +108,7 @@ class ScopedReader:
                 return visible, after
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
-        owner = NamespacePatterns[str | None]({pattern: pattern for pattern in patterns})
+        owner = NamePatterns[str | None]({pattern: pattern for pattern in patterns})
         times: dict[str | None, tuple[int, int]] = {}
         for row in self._namespaces("", deadline_ns):
             if row.requests:
