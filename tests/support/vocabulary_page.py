@@ -10,6 +10,7 @@ from typing import Final
 
 from relaybook.apis import APIS, Api
 from relaybook.log.descriptions import COST_REASONS, FIELDS, GAP_REASONS, REFUSALS
+from relaybook.log.query.filters import ANY
 from relaybook.log.request_view import MAX_BODY_BYTES
 
 PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "vocabulary.ts"
@@ -23,6 +24,7 @@ import type { LogGap, Row } from "./api-types";
 def vocabulary_page() -> str:
     """Return the whole file."""
     labels = {name: field.label for name, field in FIELDS.items() if field.label != name}
+    notes = {code: text for code, text in FIELDS["note"].choices.items() if code != ANY}
     numbers = [name for name, field in FIELDS.items() if field.bounds]
     return _HEAD + "".join(
         (
@@ -32,7 +34,7 @@ def vocabulary_page() -> str:
             _table(
                 "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
             ),
-            _table("NOTES", "What could not be read, by the code of the note.", FIELDS["note"].choices),
+            _table("NOTES", "What could not be read, by the code of the note.", notes),
             _table("COST_REASONS", "Why the cost of a request is unknown.", COST_REASONS, _COST_REASON),
             _table("STREAM_ENDS", "How a stream ended.", FIELDS["stream_ended"].choices, _STREAM_END),
             _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),

@@ -37,11 +37,12 @@ _VALUE_MEANINGS: Final = {
     "failed": "`true`: requests that failed. `false`: all other requests.",
     "result": "The `code` in the field `result` of the request. For a response that ended at the token limit, the "
     "code is `truncated`, not `complete`.",
-    "warning": "Code of a warning about the request's tags (headers such as `Service-Namespace`).",
-    "note": "Code of a note: what could not be read.",
-    "advice": "Code of advice about the request.",
+    "warning": "Code of a warning about the request's tags (headers such as `Service-Namespace`). `any`: requests with "
+    "any warning.",
+    "note": "Code of a note: what could not be read. `any`: requests with any note.",
+    "advice": "Code of advice about the request. `any`: requests with any advice.",
     "stream_ended": "How the stream of the response ended.",
-    "cost_reason": "Why the cost of the request is unknown.",
+    "cost_reason": "Why the cost of the request is unknown. `any`: all requests with a reason.",
     "from": "Earliest start, inclusive. An RFC 3339 timestamp, or a relative time such as `-15m` or `-7d` (units: s, "
     "m, h, d, w).",
     "to": "Latest start, exclusive. An RFC 3339 timestamp or a relative time.",

@@ -41,6 +41,9 @@ SCORE: Final = "score"
 LABEL: Final = "label"
 #: The name of a term that selects requests with feedback ("any") or without feedback ("none").
 FEEDBACK: Final = "feedback"
+#: The value of a term that selects requests with any code, and the names of the terms that accept it.
+ANY: Final = "any"
+WITH_ANY: Final = ("cost_reason", *NOTE_FIELDS)
 NAMES: Final = (
     *TEXT_FIELDS,
     "namespace_prefix",
@@ -251,6 +254,8 @@ def _texts(name: str, record: Record) -> list[str]:
 def _has(name: str, value: str, record: Record) -> bool:
     if name in NUMBERS:
         return _compares(value, getattr(record, NUMBERS[name]))
+    if name in WITH_ANY and value == ANY:
+        return bool(getattr(record, NOTE_FIELDS.get(name, name)))
     if name in NOTE_FIELDS:
         return (name, value) in record.codes
     match name:

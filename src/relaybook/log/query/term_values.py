@@ -10,6 +10,7 @@ from relaybook import clock
 from relaybook.apis import Kind
 from relaybook.ids import parse_id
 from relaybook.log.query.filters import (
+    ANY,
     CONTAINS,
     FEEDBACK,
     LABEL,
@@ -48,11 +49,11 @@ FAILED_WORDS: Final = ("failed", "failure", "error")
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outcome": get_args(Outcome),
     "kind": get_args(Kind),
-    "warning": get_args(WarningCode),
-    "note": get_args(NoteCode),
-    "advice": get_args(AdviceCode),
+    "warning": (*get_args(WarningCode), ANY),
+    "note": (*get_args(NoteCode), ANY),
+    "advice": (*get_args(AdviceCode), ANY),
     "stream_ended": get_args(StreamEnd),
-    "cost_reason": get_args(CostReason),
+    "cost_reason": (*get_args(CostReason), ANY),
     "failed": ("true", "false"),
     "result": get_args(Code),
     FEEDBACK: ("any", "none"),

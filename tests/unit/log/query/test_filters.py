@@ -70,6 +70,13 @@ RECORD = a_record(
 )
 
 
+@pytest.mark.parametrize("name", ["warning", "note", "advice", "cost_reason"])
+def test_any_matches_only_records_with_a_code(name: str) -> None:
+    term = Filter((Term(name, ("any",)),))
+    assert matches(term, RECORD, SAID)
+    assert not matches(term, a_record(), SAID)
+
+
 @pytest.mark.parametrize(
     ("name", "yes", "no"),
     [
@@ -90,6 +97,8 @@ RECORD = a_record(
         ("advice", "doubled_path", "value_cut"),
         ("stream_ended", "cut", "no_done"),
         ("cost_reason", "no_price", "no_usage"),
+        ("cost_reason", "any", "no_usage"),
+        ("note", "any", "doubled_path"),
         ("from", "1000", "1001"),
         ("to", "1001", "1000"),
         ("property.channel", "ios", "web"),

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from relaybook.log.query.filters import (
+    ANY,
     CONTAINS,
     FEEDBACK,
     LABEL,
     NUMBERS,
     SCORE,
     TEXT_FIELDS,
+    WITH_ANY,
     BadFilter,
     Filter,
     Term,
@@ -62,6 +64,8 @@ def _options(term: Term, parameters: Parameters) -> Iterable[str]:
     condition holds.
     """
     name, values = term.name, term.values
+    if name in WITH_ANY and ANY in values:
+        return (f"notEmpty(r.{NOTE_FIELDS[name]})" if name in NOTE_FIELDS else f"r.`{name}` IS NOT NULL",)
     if name in TEXT_FIELDS:
         return _text_is(f"r.`{name}`", term, parameters)
     if name.startswith("property."):

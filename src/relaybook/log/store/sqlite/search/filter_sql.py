@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from relaybook.log.query.filters import (
+    ANY,
     FEEDBACK,
     LABEL,
     NUMBERS,
     SCORE,
     TEXT_FIELDS,
+    WITH_ANY,
     WORDS,
     BadFilter,
     Filter,
@@ -20,6 +22,7 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import words_of
+from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
@@ -50,6 +53,8 @@ def _condition(term: Term) -> Condition:
 
 def _without_negation(term: Term) -> Condition:
     name, values = term.name, term.values
+    if name in WITH_ANY and ANY in values:
+        return Condition(f'r."{NOTE_FIELDS.get(name, name)}" IS NOT NULL')
     if name in _COLUMNS:
         return any_of(_text_is(_COLUMNS[name], term))
     if name.startswith("property."):

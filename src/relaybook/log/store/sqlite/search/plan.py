@@ -15,7 +15,7 @@ import apsw
 
 from relaybook.apis import MOST_COMMON
 from relaybook.log.finish_reasons import FINISH_REASONS
-from relaybook.log.query.filters import WORDS, Filter, Term, comparison
+from relaybook.log.query.filters import ANY, WITH_ANY, WORDS, Filter, Term, comparison
 from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.index.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
@@ -191,6 +191,8 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
     if name == WORDS:
         return _word_scans(connection, term)
     values = _expand_prefixes(connection, term) if term.prefixes else term.values
+    if name in WITH_ANY and ANY in term.values:
+        values = [value for (value,) in connection.execute("SELECT value FROM value_counts WHERE field = ?", (name,))]
     if values is None:
         return None
     if not values:

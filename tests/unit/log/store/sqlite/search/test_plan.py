@@ -67,6 +67,8 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("note", ("not_json",)), "SEARCH d USING PRIMARY KEY"),
         (Term("stream_ended", ("cut", "no_done")), "requests_stream_end"),
         (Term("cost_reason", ("no_price", "no_usage")), "requests_cost_reason"),
+        (Term("cost_reason", ("any",)), "requests_cost_reason"),
+        (Term("warning", ("any", "value_cut")), "SEARCH d USING PRIMARY KEY"),
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
         (Term("feedback", ("any",)), "SEARCH d USING PRIMARY KEY"),
         (Term("label", ("good",)), "feedback_label"),
