@@ -58,7 +58,7 @@ def follow_reread(store: Store, reader: Reader, reread_id: str, settings: Settin
         yield row
         return
     text = TextPass(reader, store.open_text_index())
-    reread = RereadPass(writer, EntryBuilder(Prices(settings.price_as, settings.prices), writer.read_body))
+    reread = RereadPass(writer, EntryBuilder(Prices.of(settings), writer.read_body))
     try:
         while (row := _reread_row(reader, reread_id))["state"] != "done":
             yield row

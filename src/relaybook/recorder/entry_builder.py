@@ -353,6 +353,7 @@ class EntryBuilder:
                 counts,
                 response.tier,
                 record.started_at,
+                record.route,
             )
             record.cost_usd, record.prices_version, record.cost_reason = cost
 

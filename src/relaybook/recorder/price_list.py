@@ -40,28 +40,30 @@ _TAG: Final = re.compile(r":(?!\d+$)")
 
 
 class PriceList:
-    """The price list of genai-prices. ``price_as`` is the provider that is asked first, whatever the upstream is."""
+    """The price list of genai-prices."""
 
-    def __init__(self, price_as: str | None = None) -> None:
+    def __init__(self) -> None:
         from genai_prices import __version__
-        from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
+        from genai_prices.data_snapshot import get_snapshot
 
         self.version = f"genai-prices {__version__}"
         self._snapshot = get_snapshot()
-        self._price_as = find_provider_by_id(self._snapshot.providers, price_as) if price_as else None
         self._by_name: dict[str, list[tuple[Provider, ModelInfo]]] = {}
         for provider in self._snapshot.providers:
             for model in provider.models:
                 self._by_name.setdefault(_plain_name(model.id), []).append((provider, model))
         self._resellers = set(_resellers(self._snapshot.providers))
 
-    def find(self, upstream: str, names: Iterable[str], at: datetime) -> Priced | NotFound:
+    def find(self, upstream: str, names: Iterable[str], at: datetime, price_as: str | None = None) -> Priced | NotFound:
         """Return the model whose prices apply. ``upstream`` is the base URL, and ``names`` are the model's names.
 
-        The first name that has a price is used.
+        The first name that has a price is used. ``price_as`` is the id of the provider that is asked first.
         """
+        from genai_prices.data_snapshot import find_provider_by_id
+
         names = list(names)
-        named = [each for each in (self._price_as, self._provider(upstream)) if each is not None]
+        first = find_provider_by_id(self._snapshot.providers, price_as) if price_as else None
+        named = [each for each in (first, self._provider(upstream)) if each is not None]
         for provider in named:
             for name in names:
                 model = provider.find_model(name, all_providers=self._snapshot.providers)

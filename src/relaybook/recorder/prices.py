@@ -13,13 +13,14 @@ takes 0.24 s.
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
 from relaybook.log.record import CostReason
 from relaybook.recorder.price_list import PriceList
 from relaybook.settings import BadSetting
-from relaybook.settings.definitions import PriceSettings
+from relaybook.settings.definitions import PriceSettings, Settings
+from relaybook.settings.routes import DEFAULT
 from relaybook.settings.suggestions import suggest
 from relaybook.tags import NamePatterns
 
@@ -107,13 +108,29 @@ def check_price_as(provider: str | None) -> None:
 
 
 class Prices:
-    """Computes costs. ``price_as`` and ``own`` are the settings ``price_as`` and ``prices``."""
+    """Computes costs.
 
-    def __init__(self, price_as: str | None = None, own: Mapping[str, PriceSettings] | None = None) -> None:
+    ``price_as`` and ``own`` are the settings ``price_as`` and ``prices``. ``price_as_of`` has the ``price_as`` of each
+    route. For other routes, which the settings no longer have, the setting applies.
+    """
+
+    def __init__(
+        self,
+        price_as: str | None = None,
+        own: Mapping[str, PriceSettings] | None = None,
+        price_as_of: Mapping[str, str | None] | None = None,
+    ) -> None:
         self._price_as = price_as
+        self._price_as_of = price_as_of or {}
         self._own: NamePatterns[PriceSettings | None] = NamePatterns(own or {})
         self._list: PriceList | None = None
         self._plans: dict[tuple[object, ...], _Plan] = {}
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the prices of the settings."""
+        routes = {route.name: route.price_as for route in settings.resolved_routes()}
+        return cls(settings.price_as, settings.prices, routes)
 
     def warm(self) -> None:
         """Load the library and its data, so that the first cost takes no longer than later ones."""
@@ -129,19 +146,21 @@ class Prices:
         counts: Counts,
         service_tier: str | None,
         at_us: int,
+        route: str = DEFAULT,
     ) -> Cost:
         """Return the cost of a response, and the source of the prices.
 
-        The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. If the model of the
-        response has no prices, the requested model is used. ``usage`` may hold any JSON, and ``counts`` are what it
-        counts. ``service_tier`` is from the response. This method raises no error, even if a client or provider sent
-        invalid values.
+        The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL, and ``route`` the name of
+        the route. If the model of the response has no prices, the requested model is used. ``usage`` may hold any JSON,
+        and ``counts`` are what it counts. ``service_tier`` is from the response. This method raises no error, even if a
+        client or provider sent invalid values.
         """
         stated = stated_usd(usage)
         if stated is not None:
             return Cost(stated, FROM_PROVIDER, None)
         is_fast = usage.get("speed") == "fast"
-        key = (upstream, model, response_model, service_tier, is_fast, at_us // _DAY_US)
+        price_as = self._price_as_of.get(route, self._price_as)
+        key = (price_as, upstream, model, response_model, service_tier, is_fast, at_us // _DAY_US)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= _MAX_CACHED_PLANS:
@@ -149,7 +168,9 @@ class Prices:
             context = {"service_tier": service_tier} if service_tier else {}
             if is_fast:
                 context["speed"] = "fast"
-            plan = self._plans[key] = self._make_plan(upstream, (response_model, model), context, _timestamp(at_us))
+            plan = self._plans[key] = self._make_plan(
+                price_as, upstream, (response_model, model), context, _timestamp(at_us)
+            )
         rates = plan.rates
         if rates is None:
             if plan.model is None:
@@ -159,7 +180,12 @@ class Prices:
         return _unknown(usd) if isinstance(usd, str) else Cost(usd, plan.source, None)
 
     def _make_plan(
-        self, upstream: str, models: tuple[str | None, ...], context: Mapping[str, str], at: datetime
+        self,
+        price_as: str | None,
+        upstream: str,
+        models: tuple[str | None, ...],
+        context: Mapping[str, str],
+        at: datetime,
     ) -> _Plan:
         names = [name for name in models if name]
         if not names:
@@ -168,8 +194,8 @@ class Prices:
         if own is not None:
             return _Plan(rates=_own_rates(own), source=FROM_SETTINGS)
         if self._list is None:
-            self._list = PriceList(self._price_as)
-        found = self._list.find(upstream, names, at)
+            self._list = PriceList()
+        found = self._list.find(upstream, names, at, price_as)
         if isinstance(found, str):
             return _Plan(found)
         model = found.model

@@ -145,7 +145,7 @@ def _recorder(
             log.error("body_damaged", extra={"reason": str(error)})
             return b""  # the record is written without the body
 
-    entry_builder = EntryBuilder(Prices(settings.price_as, settings.prices), read_back)
+    entry_builder = EntryBuilder(Prices.of(settings), read_back)
     body_policy = BodyPolicy(write_body, read_back, settings.keep_other_bodies)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
     metrics = Metrics(data.metrics, [route.name for route in settings.resolved_routes()])

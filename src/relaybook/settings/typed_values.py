@@ -6,7 +6,7 @@ the source of the value to the message.
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
@@ -31,6 +31,7 @@ _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True}
 _BOOLEANS.update({"false": False, "no": False, "off": False, "0": False})
 
 
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """The base class of dataclasses that are tables in the settings file. ``example`` is the head of such a table."""
 

@@ -15,7 +15,7 @@ AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LOCAL = "http://127.0.0.1:4199/v1"
 GATEWAY = "https://llm.example.com/v1"
 PROVIDERS = get_snapshot().providers
-PLAIN = PriceList()
+PRICE_LIST = PriceList()
 #: Providers that run models themselves, and sell no model that only its maker can run.
 HOSTS = [
     each
@@ -33,7 +33,7 @@ def provider(provider_id: str) -> Provider:
 
 def found(name: str, upstream: str = LOCAL, price_as: str | None = None) -> str:
     """Return the provider and the model whose prices apply, or the reason why there are none."""
-    priced = (PriceList(price_as) if price_as else PLAIN).find(upstream, [name], AT)
+    priced = PRICE_LIST.find(upstream, [name], AT, price_as)
     if isinstance(priced, str):
         return priced
     return next(
@@ -102,7 +102,7 @@ def test_at_an_unknown_upstream_the_name_decides_unless_many_providers_run_the_m
 
 
 def test_embeddings_of_openai_cost_the_same_at_an_unknown_upstream() -> None:
-    priced = PLAIN.find(LOCAL, ["text-embedding-3-small"], AT)
+    priced = PRICE_LIST.find(LOCAL, ["text-embedding-3-small"], AT)
     assert isinstance(priced, Priced)
     assert _price(priced.model, AT) == (Decimal("0.02"), None)
 
@@ -113,7 +113,7 @@ def test_embeddings_of_openai_cost_the_same_at_an_unknown_upstream() -> None:
 def test_a_gateways_name_of_a_closed_model_has_a_price_and_it_is_that_of_its_maker(maker: str, closed: str) -> None:
     listed = [model.id for model in provider("openrouter").models]
     names = [name for name in listed if re.fullmatch(f"{maker}/{closed}[^:]*", name)]
-    prices = {name: priced for name in names if isinstance(priced := PLAIN.find(GATEWAY, [name], AT), Priced)}
+    prices = {name: priced for name in names if isinstance(priced := PRICE_LIST.find(GATEWAY, [name], AT), Priced)}
     assert len(prices) > max(15, 0.9 * len(names))
     own = provider(maker)
     assert all(any(priced.model is each for each in own.models) for priced in prices.values())
@@ -170,11 +170,11 @@ def test_the_setting_comes_before_the_upstream_if_its_provider_has_the_model() -
 
 
 def test_the_first_name_with_a_price_is_used() -> None:
-    priced = PLAIN.find(LOCAL, ["gpt-oss-120b", "groq/openai/gpt-oss-120b"], AT)
+    priced = PRICE_LIST.find(LOCAL, ["gpt-oss-120b", "groq/openai/gpt-oss-120b"], AT)
     assert isinstance(priced, Priced)
     assert priced.model is provider("groq").find_model("openai/gpt-oss-120b")
-    assert PLAIN.find(LOCAL, ["gpt-oss-120b", "no-such-model"], AT) == "ambiguous_model"
-    assert PLAIN.find(LOCAL, ["no-such-model", "gpt-oss-120b"], AT) == "ambiguous_model"
+    assert PRICE_LIST.find(LOCAL, ["gpt-oss-120b", "no-such-model"], AT) == "ambiguous_model"
+    assert PRICE_LIST.find(LOCAL, ["no-such-model", "gpt-oss-120b"], AT) == "ambiguous_model"
 
 
 @pytest.mark.parametrize("name", ["/", "//", "a/", "/a", ":", "anthropic/", "openai//gpt-4o", "\0", "é/ß", "x" * 5000])

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from relaybook.log.formats.usage import counts_of
 from relaybook.recorder.prices import FROM_PROVIDER, Cost, Prices
-from relaybook.settings.definitions import PriceSettings
+from relaybook.settings.definitions import PriceSettings, Settings
+from relaybook.settings.routes import RouteSettings
 
 OPENAI = "https://api.openai.com/v1"
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -516,6 +517,16 @@ def test_an_unknown_cost_is_none_with_a_reason_and_never_zero(
 
 def own(**prices: float) -> PriceSettings:
     return PriceSettings(**({"input_mtok": 2.0, "output_mtok": 8.0} | prices))
+
+
+def test_a_route_has_the_prices_of_its_provider_and_other_routes_those_of_the_setting() -> None:
+    routes = {"fast": RouteSettings(upstream=LOCAL, price_as="cerebras"), "local": RouteSettings(upstream=LOCAL)}
+    prices, usage = Prices.of(Settings(price_as="groq", routes=routes)), chat(1_000_000, 0)
+    found = {
+        route: cost(usage, "openai/gpt-oss-120b", LOCAL, prices=prices, route=route) for route in ("local", "gone")
+    }
+    assert found == {"local": 0.15, "gone": 0.15}
+    assert cost(usage, "gpt-oss-120b", LOCAL, prices=prices, route="fast") == 0.35
 
 
 def test_own_prices_apply_before_all_others_except_a_stated_cost() -> None:
