@@ -384,7 +384,8 @@ def _cost_reason(
         return "body_not_read"
     if reading.response.error is not None:
         return "error_response"
-    is_count = request is not None and found.api.is_conversation and request.understood and not request.is_conversation
+    is_plain = request is not None and request.understood and not request.is_conversation
+    is_count = is_plain and found.api.is_conversation and found.operation in (None, "countTokens")
     return None if is_count else "no_usage"
 
 

@@ -137,6 +137,7 @@ def answer_of(usage: dict[str, Any] | None, **fields: Any) -> bytes:
     return json.dumps(json.loads(ANSWER) | {"usage": usage} | fields).encode()
 
 
+GOOGLE = b'{"content": {"parts": [{"text": "Hi"}]}}'
 NO_MODEL = b'{"messages": [{"role": "user", "content": "Hi"}]}'
 
 
@@ -166,6 +167,9 @@ NO_MODEL = b'{"messages": [{"role": "user", "content": "Hi"}]}'
         (call(b'{"object": "list", "data": []}', b"", target=b"/v1/models", method=b"GET", kind="models"), None),
         (call(b"", b"", target=b"/v1/files/1", method=b"DELETE", kind="other", status=404), None),
         (call(b'{"input_tokens": 7}', REQUEST, target=b"/v1/messages/count_tokens", kind="message"), None),
+        (call(b'{"totalTokens": 7}', GOOGLE, target=b"/v1beta/models/gemini-2.5-flash:countTokens"), None),
+        (call(b'{"embedding": {"values": [0.5]}}', GOOGLE, target=b"/v1beta/models/gemini-embedding-001:embedContent"),
+         "no_usage"),
     ],
 )  # fmt: skip
 def test_a_record_has_a_cost_or_a_reason_unless_it_cannot_cost_anything(script: Script, reason: str | None) -> None:
