@@ -11,7 +11,25 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 Kind: TypeAlias = Literal[
-    "chat", "completion", "response", "message", "generate", "interaction", "embedding", "models", "other"
+    "chat",
+    "completion",
+    "response",
+    "message",
+    "generate",
+    "interaction",
+    "cohere",
+    "ollama",
+    "embedding",
+    "image",
+    "audio",
+    "moderation",
+    "models",
+    "file",
+    "batch",
+    "fine_tuning",
+    "vector_store",
+    "conversation",
+    "other",
 ]
 
 
@@ -40,7 +58,7 @@ class Api(NamedTuple):
     """What is known about an API.
 
     ``paths`` are the ends of its paths, without slashes around them. ``{model}`` stands for one segment that names the
-    model, or its beginning up to a colon. ``name`` is the name for people.
+    model, or its beginning up to a colon, and ``{id}`` for any other segment. ``name`` is the name for people.
     """
 
     kind: Kind
@@ -61,15 +79,20 @@ class Api(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The API of a request, and what its path names.
+    """The API of a request, and what its path says.
 
-    ``model`` is `None` if the path names no model. ``operation`` is the method of Google's API, such as
-    ``countTokens``, which a colon separates from the model.
+    ``model`` is `None` if the path names no model. ``path`` is the end of the path, as in ``Api.paths``. It is empty if
+    the path is not known.
     """
 
     api: Api
     model: str | None = None
-    operation: str | None = None
+    path: str = ""
+
+    @property
+    def operation(self) -> str:
+        """The method of Google's API, such as ``countTokens``, which a colon separates from the model; else empty."""
+        return self.path.partition(":")[2]
 
 
 _OPENAI: Final = Sdk("openai", "openai", "OpenAI")
@@ -88,6 +111,9 @@ _GOOGLE_OPERATIONS: Final = (
 def _call(sdk: Sdk, method: str, path: str, parameters: str) -> SdkCall:
     return SdkCall(sdk, method, path, frozenset(parameters.split()))
 
+
+#: The methods of APIs that list, create, read, change and delete objects.
+_ALL: Final = ("POST", "GET", "DELETE")
 
 APIS: Final = (
     Api(
@@ -123,8 +149,8 @@ APIS: Final = (
     Api(
         "response",
         "Responses API",
-        ("POST",),
-        ("responses",),
+        ("POST", "GET"),
+        ("responses", "responses/input_tokens", "responses/compact", "responses/{id}", "responses/{id}/cancel"),
         is_read=True,
         is_conversation=True,
         sdk_call=_call(
@@ -173,14 +199,87 @@ APIS: Final = (
         key_variable="GEMINI_API_KEY",
     ),
     Api(
-        "embedding",
-        "embeddings",
+        "cohere",
+        "Cohere chat",
         ("POST",),
-        ("deployments/{model}/embeddings", "embeddings"),
+        ("v2/chat", "v1/chat"),
+        is_read=True,
+        is_conversation=True,
+        key_variable="CO_API_KEY",
+    ),
+    Api(
+        "ollama",
+        "Ollama",
+        ("POST",),
+        ("api/chat", "api/generate", "api/embed", "api/embeddings"),
+        is_read=True,
+        is_conversation=True,
+    ),
+    Api(
+        "embedding",
+        "embeddings and rankings",
+        ("POST",),
+        ("deployments/{model}/embeddings", "v1/embed", "v2/embed", "rerank", "embeddings"),
         is_read=True,
         sdk_call=_call(_OPENAI, "embeddings", "/embeddings", "model input dimensions encoding_format user"),
     ),
+    Api(
+        "image",
+        "images",
+        ("POST",),
+        (
+            *("images/generations", "images/edits", "images/variations"),
+            *("deployments/{model}/images/generations", "deployments/{model}/images/edits"),
+        ),
+        is_read=True,
+    ),
+    Api(
+        "audio",
+        "speech and transcripts",
+        ("POST",),
+        (
+            *("audio/speech", "audio/transcriptions", "audio/translations"),
+            *("deployments/{model}/audio/speech", "deployments/{model}/audio/transcriptions"),
+            "deployments/{model}/audio/translations",
+        ),
+        is_read=True,
+    ),
+    Api("moderation", "moderations", ("POST",), ("moderations",), is_read=True),
     Api("models", "list of models", ("GET", "DELETE"), ("models", "models/{model}")),
+    Api("file", "files", _ALL, ("files", "files/{id}", "files/{id}/content", "uploads", "uploads/{id}/parts")),
+    Api(
+        "batch",
+        "batches",
+        _ALL,
+        (
+            *("batches", "batches/{id}", "batches/{id}/cancel", "messages/batches", "messages/batches/{id}"),
+            *("messages/batches/{id}/cancel", "messages/batches/{id}/results"),
+        ),
+    ),
+    Api(
+        "fine_tuning",
+        "fine-tuning",
+        _ALL,
+        (
+            *("fine_tuning/jobs", "fine_tuning/jobs/{id}", "fine_tuning/jobs/{id}/cancel"),
+            *("fine_tuning/jobs/{id}/events", "fine_tuning/jobs/{id}/checkpoints"),
+        ),
+    ),
+    Api(
+        "vector_store",
+        "vector stores",
+        _ALL,
+        (
+            *("vector_stores", "vector_stores/{id}", "vector_stores/{id}/files", "vector_stores/{id}/files/{id}"),
+            *("vector_stores/{id}/search", "vector_stores/{id}/file_batches"),
+        ),
+    ),
+    Api(
+        "conversation",
+        "stored conversations",
+        _ALL,
+        ("conversations", "conversations/{id}", "conversations/{id}/items", "conversations/{id}/items/{id}"),
+    ),
     # The path is that of OpenAI's Assistants, and ends like that of Anthropic's messages.
     Api("other", "all other paths", ("POST",), ("threads/{model}/messages",)),
 )
@@ -195,25 +294,31 @@ _MODEL: Final = "([^/:]+)"
 
 
 def _compile(path: str) -> "re.Pattern[str]":
-    return re.compile(f"(?:^|/)/*{path.replace('{model}', _MODEL)}/*$")
+    return re.compile(path.replace("{model}", _MODEL).replace("{id}", "[^/]+"))
 
 
-#: Longer paths come first, because they can end with a shorter one.
-_PATTERNS: Final = tuple(
-    (_compile(path), api)
-    for path, api in sorted(((path, api) for api in APIS for path in api.paths), key=lambda row: -row[0].count("/"))
-)
+_Pattern: TypeAlias = "tuple[re.Pattern[str], str, Api]"
+#: The paths by their number of segments. Longer paths come first, because they can end with a shorter one.
+_BY_LENGTH: Final[dict[int, list[_Pattern]]] = {}
+for _count in sorted({path.count("/") + 1 for api in APIS for path in api.paths}, reverse=True):
+    _BY_LENGTH[_count] = [
+        (_compile(path), path, api) for api in APIS for path in api.paths if path.count("/") + 1 == _count
+    ]
 
 
 @lru_cache(1024)
 def match(method: str, path: str) -> Match:
-    """Return the API of a request. ``path`` is the path below the mount of the route, without query."""
-    for pattern, api in _PATTERNS:
-        found = pattern.search(path)
-        if found is not None:
-            if method not in api.methods:
-                break
-            model = unquote(found[1]) if pattern.groups and api.is_read else None
-            operation = path.rstrip("/").rpartition(":")[2] if api.kind == "generate" and model is not None else None
-            return Match(api, model, operation)
+    """Return the API of a request. ``path`` is the path below the mount of the route, without query.
+
+    Only the last segments are compared, so that a long path takes no longer. Empty segments are ignored.
+    """
+    segments = [segment for segment in path.split("/") if segment]
+    for count, patterns in _BY_LENGTH.items():
+        end = "/".join(segments[-count:]) if count <= len(segments) else ""
+        for pattern, api_path, api in patterns:
+            found = pattern.fullmatch(end)
+            if found is not None:
+                if method not in api.methods:
+                    return Match(_OTHER)
+                return Match(api, unquote(found[1]) if pattern.groups and api.is_read else None, api_path)
     return Match(_OTHER)

@@ -141,6 +141,40 @@ def _stream(events: list[dict[str, object]], end: str = "\n") -> bytes:
     return "".join(lines).encode()
 
 
+_OLLAMA_CALL: Final = {"function": {"index": 0, "name": "f", "arguments": {"x": 1}}}
+_OLLAMA_LINES: Final = [
+    {"model": "m", "message": {"role": "assistant", "content": "Hi", "thinking": "hm"}, "done": False},
+    {"model": "m", "message": {"role": "assistant", "tool_calls": [_OLLAMA_CALL], "images": ["AAAA"]}, "done": False},
+    {"model": "m", "response": "Hi", "done": False},
+    {"done": True, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 4, "context": [1, 2]},
+]
+_COHERE_EVENTS: Final = [
+    {"type": "message-start", "id": "c", "delta": {"message": {"role": "assistant", "content": []}}},
+    {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": "a"}}},
+    {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": "b"}}}},
+    {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "c"}}}, "logprobs": [1]},
+    {"type": "citation-start", "index": 0, "delta": {"message": {"citations": {"start": 1}}}},
+    {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": _TOOL_CALL}}},
+    {
+        "type": "message-end",
+        "delta": {"finish_reason": "ERROR", "error": "no", "usage": {"tokens": {"input_tokens": 1}}},
+    },
+]
+_OLD_COHERE: Final = {
+    "text": "a",
+    "generation_id": "g",
+    "tool_calls": [{"name": "f", "parameters": {"x": 1}}],
+    "meta": {},
+}
+_OLD_COHERE_REQUEST: Final = {
+    "message": "a",
+    "preamble": "b",
+    "chat_history": [
+        {"role": "CHATBOT", "message": "c"},
+        {"role": "TOOL", "tool_results": [{"outputs": [1], "call": {}}]},
+    ],
+    "tool_results": [{"call": {"name": "f"}, "outputs": []}],
+}
 _CHAT_EVENTS: Final = [{"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in _DELTAS]
 SEEDS: Final = [
     json.dumps({**_CALL, "system": "a", "messages": [{"role": "user", "content": _BLOCKS}], "max_tokens": 9}).encode(),
@@ -153,6 +187,26 @@ SEEDS: Final = [
     json.dumps({"model": "m", "input": ["a", 1, *_ITEMS, {"role": "user", "content": _PARTS}], "prompt": [1]}).encode(),
     json.dumps({"id": "c", "model": "m", "choices": [_CHOICE], "usage": _USAGE}).encode(),
     b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in _CHAT_EVENTS) + b"data: [DONE]\n\n",
+    b"".join(json.dumps(line).encode() + b"\n" for line in _OLLAMA_LINES),
+    json.dumps(_OLLAMA_LINES[1]).encode() + b"\r\n\n" + b'{"error": "no"}',
+    json.dumps({"model": "m", "prompt": "a", "system": "b", "images": ["AAAA"], "context": [1], "stream": 5}).encode(),
+    json.dumps({"model": "m", "embeddings": [[0.5]], "embedding": [1], "prompt_eval_count": 3}).encode(),
+    _stream(_COHERE_EVENTS),
+    b'--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\na\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="image[]"; filename="a"\r\nContent-Type: x/y\r\n\r\nb\r\n--b--\r\n',
+    _stream([{"type": "image_generation.partial_image", "b64_json": "AAAA"}, {"type": "image_edit.completed"}]),
+    _stream([{"type": "transcript.text.delta", "delta": "a", "logprobs": [1]}, {"type": "transcript.text.segment"}]),
+    _stream([{"type": "speech.audio.delta", "audio": "AAAA"}, {"type": "transcript.text.done", "text": "a"}]),
+    json.dumps(
+        {"data": [{"b64_json": "AAAA", "url": "u"}], "output_format": "png", "images": ["u", {"file_id": "f"}]}
+    ).encode(),
+    json.dumps({"results": [{"flagged": True, "categories": {"a": True}}], "input": [{"type": "text"}, 5]}).encode(),
+    b"ID3" + bytes(50),
+    json.dumps({"event_type": "text-generation", "text": "a"}).encode()
+    + b"\n"
+    + json.dumps({"event_type": "stream-end", "response": _OLD_COHERE}).encode(),
+    json.dumps(_OLD_COHERE_REQUEST).encode(),
+    json.dumps({"query": "a", "documents": ["b"], "results": [{"relevance_score": 1}], "meta": {"x": 1}}).encode(),
     _stream(_CHAT_EVENTS, "\r\n") + b'data: {"error": {"message": "no", "code": 5}}\r\n\r\n',
     _stream([*_CHAT_EVENTS, {"object": "chat.completion", "choices": [_CHOICE], "usage": _USAGE}], "\r"),
     json.dumps(_RESPONSE).encode() + b"\n\ndata: [DONE]\n\n",
@@ -183,7 +237,12 @@ WORDS: Final = [
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _CODINGS: Final = (None, None, None, "gzip", "deflate", "br", "zstd", "identity", "gzip, br", "snappy")
-_HEADS: Final = (b"Content-Type: text/event-stream", b"Content-Type: application/json", b"")
+_HEADS: Final = (
+    b"Content-Type: text/event-stream",
+    b"Content-Type: application/json",
+    b"",
+    b"Content-Type: application/x-ndjson",
+)
 _OUTCOMES: Final = ("complete", "complete", "client_closed", "upstream_failed", "interrupted")
 _LARGEST_INTEGER: Final = 2**63 - 1
 _BUILDER: Final = EntryBuilder(Prices(), lambda ref: b"")
@@ -208,7 +267,7 @@ def results_can_be_stored(data: bytes, choices: random.Random) -> None:
     assert len(decoded.data) <= max(1 << 20, len(data))
     head += b"\r\nContent-Encoding: %b" % coding.encode() if coding else b""
     request, status = choices.choice((data, _GOOD_REQUEST)), choices.choice((200, 200, 200, 429))
-    path = f"/v1/{choices.choice(BY_KIND[kind].paths or ('files',)).format(model='m')}"
+    path = f"/v1/{choices.choice(BY_KIND[kind].paths or ('files',)).format(model='m', id='x')}"
     whole = entry_of(kind, path, [request], [data], head, status, outcome)
     can_be_stored(whole)
     can_be_shown(RequestView.of_entry(whole))

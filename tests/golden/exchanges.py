@@ -6,9 +6,11 @@ from tests.golden import (
     chat_messages,
     chat_requests,
     chat_streams,
+    cohere_exchanges,
     conversation_exchanges,
     generate_exchanges,
     message_exchanges,
+    ollama_exchanges,
     other_exchanges,
     response_exchanges,
 )
@@ -22,6 +24,8 @@ _SOURCES = (
     message_exchanges,
     other_exchanges,
     conversation_exchanges,
+    ollama_exchanges,
+    cohere_exchanges,
     generate_exchanges,
 )
 

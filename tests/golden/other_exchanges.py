@@ -19,6 +19,7 @@ def exchanges() -> Iterator[GoldenExchange]:
     yield from _completions()
     yield from _embeddings()
     yield from _others()
+    yield from _media()
 
 
 def _completions() -> Iterator[GoldenExchange]:
@@ -117,3 +118,53 @@ def _others() -> Iterator[GoldenExchange]:
         "beta": "/v1/beta/chat/completions",
     }.items():
         yield GoldenExchange(f"path/{name}", path, encode(CHAT_REQUEST), (answer,))
+
+
+def _media() -> Iterator[GoldenExchange]:
+    """Yield images, speech, transcripts and moderations."""
+    form = {"request_head": "content-type: multipart/form-data; boundary=b1"}
+    usage = {"input_tokens": 10, "output_tokens": 272, "total_tokens": 282}
+    picture = {"b64_json": "iVBORw0KGgo" * 20}
+    images = "/v1/images/generations"
+    asked = encode({"model": "gpt-image-1", "prompt": "A cat", "n": 2})
+    body = {"created": 1, "data": [picture, picture], "output_format": "png", "usage": usage}
+    yield GoldenExchange("image/generation", images, asked, (encode(body),))
+    url = {"created": 1, "data": [{"url": "https://example.org/a.png", "revised_prompt": "A grey cat"}]}
+    yield GoldenExchange("image/url", images, encode({"model": "dall-e-3", "prompt": "A cat"}), (encode(url),))
+    file = 'name="image[]"; filename="a.png"\r\nContent-Type: image/png'
+    parts = (('name="model"', "gpt-image-1"), ('name="prompt"', "A hat"), (file, "\x89PNG"))
+    edit = "".join(f"--b1\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n" for head, value in parts)
+    yield GoldenExchange("image/edit", "/v1/images/edits", f"{edit}--b1--\r\n".encode(), (encode(body),), **form)
+    kind = "image_generation.partial_image"
+    partial = event({"type": kind, "b64_json": "AAAA", "partial_image_index": 0}, kind)
+    last = event({"type": "image_generation.completed", "usage": usage} | picture, "image_generation.completed")
+    for name, events in (("whole", (partial, last)), ("no_end", (partial,))):
+        yield GoldenExchange(f"image/stream/{name}", images, asked, events, response_head=STREAM_HEAD)
+    error = encode({"error": {"message": "Rejected", "code": "moderation_blocked"}})
+    yield GoldenExchange("image/error", images, asked, (error,), status=400)
+
+    speech = encode({"model": "gpt-4o-mini-tts", "input": "Hello", "voice": "alloy"})
+    mp3 = (b"ID3" + bytes(300), bytes(200))
+    yield GoldenExchange("audio/speech", "/v1/audio/speech", speech, mp3, response_head="content-type: audio/mpeg")
+    delta = event({"type": "speech.audio.delta", "audio": "AAAA"})
+    done = event({"type": "speech.audio.done", "usage": usage})
+    path = "/v1/audio/speech"
+    yield GoldenExchange("audio/stream/speech", path, speech, (delta, delta, done), response_head=STREAM_HEAD)
+    file = 'name="file"; filename="call.mp3"\r\nContent-Type: audio/mpeg'
+    parts = (('name="model"', "gpt-4o-transcribe"), (file, "ID3"))
+    call = "".join(f"--b1\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n" for head, value in parts)
+    path, sent = "/v1/audio/transcriptions", f"{call}--b1--\r\n".encode()
+    yield GoldenExchange("audio/transcript", path, sent, (encode({"text": "Grüezi", "usage": usage}),), **form)
+    plain = {"response_head": "content-type: text/plain"} | form
+    yield GoldenExchange("audio/subtitles", path, sent, ("1\n00:00 --> 00:02\nGrüezi\n".encode(),), **plain)
+    texts = [event({"type": "transcript.text.delta", "delta": piece}) for piece in ("Grü", "ezi")]
+    end = event({"type": "transcript.text.done", "text": "Grüezi", "usage": usage})
+    stream = {"response_head": STREAM_HEAD} | form
+    yield GoldenExchange("audio/stream/transcript", path, sent, (*texts, end), **stream)
+    checked = {"id": "modr-1", "model": "omni-moderation-latest"}
+    result = {"flagged": True, "categories": {"violence": True, "hate": False}}
+    asked = encode({"model": "omni-moderation-latest", "input": ["Hi", "Ho"]})
+    yield GoldenExchange("moderation/flagged", "/v1/moderations", asked, (encode(checked | {"results": [result]}),))
+    stored = {"id": "resp_1", "object": "response", "model": "gpt-5", "status": "completed", "background": True}
+    stored |= {"output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}], "usage": usage}
+    yield GoldenExchange("response/stored", "/v1/responses/resp_1", b"", (encode(stored),), method="GET")

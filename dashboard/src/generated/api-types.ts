@@ -31,7 +31,7 @@ export type Row = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
+  kind: "audio" | "batch" | "chat" | "cohere" | "completion" | "conversation" | "embedding" | "file" | "fine_tuning" | "generate" | "image" | "interaction" | "message" | "models" | "moderation" | "ollama" | "other" | "response" | "vector_store";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -225,7 +225,7 @@ export type RequestDetail = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
+  kind: "audio" | "batch" | "chat" | "cohere" | "completion" | "conversation" | "embedding" | "file" | "fine_tuning" | "generate" | "image" | "interaction" | "message" | "models" | "moderation" | "ollama" | "other" | "response" | "vector_store";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -522,7 +522,7 @@ export type ThreadRow = {
   /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "generate" | "interaction" | "message" | "models" | "other" | "response";
+  kind: "audio" | "batch" | "chat" | "cohere" | "completion" | "conversation" | "embedding" | "file" | "fine_tuning" | "generate" | "image" | "interaction" | "message" | "models" | "moderation" | "ollama" | "other" | "response" | "vector_store";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */

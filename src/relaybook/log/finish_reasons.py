@@ -5,9 +5,9 @@ from typing import Final, Literal
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
 #: Finish reasons of chat and legacy completions, of the Responses API (``max_output_tokens``), of Anthropic, of Mistral
-#: (``model_length``), of Gemini (in capital letters), and of Gemini's interactions (``requires_action``). Reasons that
-#: are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of a response
-#: have different reasons, the reason that is first in this list counts.
+#: (``model_length``), of Gemini and Cohere (in capital letters), and of Gemini's interactions (``requires_action``).
+#: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of
+#: a response have different reasons, the reason that is first in this list counts.
 FINISH_REASONS: Final[dict[str, Finish]] = {
     "length": "token_limit",
     "max_tokens": "token_limit",
@@ -15,6 +15,7 @@ FINISH_REASONS: Final[dict[str, Finish]] = {
     "MAX_TOKENS": "token_limit",
     "model_context_window_exceeded": "context_window",
     "model_length": "context_window",
+    "ERROR_LIMIT": "context_window",
     "content_filter": "filtered",
     "refusal": "filtered",
     "SAFETY": "filtered",
@@ -29,10 +30,12 @@ FINISH_REASONS: Final[dict[str, Finish]] = {
     "MODEL_ARMOR": "filtered",
     "ESCALATION": "filtered",
     "PUP_LIMITED_DISABLED": "filtered",
+    "ERROR_TOXIC": "filtered",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "tool_use": "tool_calls",
     "requires_action": "tool_calls",
+    "TOOL_CALL": "tool_calls",
 }
 
 

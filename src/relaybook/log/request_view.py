@@ -7,8 +7,9 @@ compressed, damaged and overly large bodies in the same way.
 from collections.abc import Callable, Iterator
 from typing import Final, Self
 
-from relaybook.apis import BY_KIND, Match
+from relaybook.apis import BY_KIND, match
 from relaybook.ids import parse_id
+from relaybook.log.formats import audio
 from relaybook.log.formats.conversation import Request, Response
 from relaybook.log.formats.decode import Decoded, codings_of, decode
 from relaybook.log.formats.provider_errors import read_error
@@ -163,7 +164,10 @@ class RequestView:
         """
         api = BY_KIND[self.record.kind]
         body = self.body("request") if api.is_read else None
-        return None if body is None else read_request(body, Match(api, self.record.model))
+        if body is None:
+            return None
+        found = match(self.record.method, self.record.path)
+        return read_request(body, found._replace(api=api, model=self.record.model))
 
     def response(self) -> Response | None:
         """Return the response in the model of all formats, put together from its events. Raises BodyDamaged.
@@ -179,7 +183,11 @@ class RequestView:
         if record.status in NO_CONTENT:
             return None
         complete = record.outcome == "complete"
-        return read_response(body, record.kind, is_event_stream=record.stream, complete=complete).response
+        response = read_response(body, record.kind, is_event_stream=record.stream, complete=complete).response
+        if record.kind == "audio":
+            names = (value for name, value in self.headers("response") if name.lower() == "content-type")
+            audio.add_type(response, next(names, ""))
+        return response
 
 
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:

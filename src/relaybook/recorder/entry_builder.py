@@ -12,16 +12,17 @@ from relaybook.apis import APIS, BY_KIND, REQUEST_ID_HEADERS, Match, match
 from relaybook.client_headers import CLIENT_HEADERS, Meaning
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
-from relaybook.log.formats import lenient
+from relaybook.log.formats import audio, lenient
 from relaybook.log.formats.advice import advice
 from relaybook.log.formats.conversation import Part, Request, Response
 from relaybook.log.formats.media import describe_body
 from relaybook.log.formats.message_chain import build_chain
+from relaybook.log.formats.ndjson import is_ndjson
 from relaybook.log.formats.preview import characters, finish_reason, input_preview, output_preview, texts_preview
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
-from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
+from relaybook.log.formats.usage import Tokens, billed_counts, counts_of, stated_usd
 from relaybook.log.record import (
     CostReason,
     Detail,
@@ -244,7 +245,9 @@ class EntryBuilder:
         _fill_request(record, request)
         if found.operation in _IS_STREAMED:
             record.stream_requested = _IS_STREAMED[found.operation]
-        preview = input_preview if found.api.is_conversation else texts_preview
+        elif not data and "stream=true" in record.query.split("&"):  # a stored response of the Responses API
+            record.stream_requested = True
+        preview = texts_preview if request.is_text_list else input_preview
         record.input_preview = preview(request.messages)
         return request
 
@@ -253,7 +256,7 @@ class EntryBuilder:
     ) -> Reading | None:
         """Read the response. Of a response whose API is not known, only an error and the first token are read."""
         content_type = headers.response.get(b"content-type", "")
-        is_event_stream = content_type.lower().startswith("text/event-stream")
+        is_event_stream = content_type.lower().startswith("text/event-stream") or is_ndjson(content_type)
         record.stream = is_event_stream
         is_error = record.status is not None and record.status >= 400
         is_read = found.api.is_read
@@ -273,6 +276,8 @@ class EntryBuilder:
         reading = read_response(data, record.kind, is_event_stream=is_event_stream, complete=complete)
         if is_read:
             record.stream = reading.is_stream
+            if record.kind == "audio":
+                audio.add_type(reading.response, content_type)
         if record.stream:
             is_plain = not headers.response.get(b"content-encoding", "").strip().lower().removeprefix("identity")
             record.first_token_ms = _first_token_ms(exchange, reading.first_token_end, is_plain=is_plain)
@@ -292,7 +297,9 @@ class EntryBuilder:
             record.failed = True
             record.error_code = record.error_code or clean_or_none(response.error.code)
             record.error_message = record.error_message or clean_or_none(response.error.message, ERROR_CHARACTERS)
-        self._count(record, request, response)
+        if record.method != "GET" or response.other.get("background") is True:
+            # A stored response states its tokens again. One that runs in the background states them only there.
+            self._count(record, request, response)
 
     def _end(self, record: Record, reading: Reading, request: Request | None, closed: Closed) -> None:
         """Decide from the body whether the whole response arrived. The connection alone does not tell."""
@@ -350,7 +357,7 @@ class EntryBuilder:
                 record.model,
                 record.response_model,
                 usage,
-                counts,
+                billed_counts(usage, counts),
                 response.tier,
                 record.started_at,
                 record.route,
@@ -530,9 +537,8 @@ def _matching_headers(names: frozenset[bytes], head: bytes) -> dict[bytes, str]:
 
 def _fill_request(record: Record, request: Request) -> None:
     parameters = request.parameters
-    stream = parameters.get("stream")
     record.model = clean_or_none(request.model)
-    record.stream_requested = stream if isinstance(stream, bool) else None
+    record.stream_requested = request.stream
     record.user = clean_or_none(request.user) or record.user
     session = (request.session or "").strip()
     record.session = record.session or (stored_id(session) if session else None)

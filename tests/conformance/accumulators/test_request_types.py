@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
+import cohere
 import msgspec
 import pytest
 from anthropic.types import ContentBlockParam
@@ -31,6 +32,15 @@ class Place(NamedTuple):
 
 
 PLACES = (
+    Place("cohere message", "/v2/chat", cohere.ChatMessageV2, lambda each: {"messages": [each]}),
+    Place("cohere part", "/v2/chat", cohere.Content, lambda each: {"messages": [{"role": "user", "content": [each]}]}),
+    Place(
+        "cohere result",
+        "/v2/chat",
+        cohere.ToolContent,
+        lambda each: {"messages": [{"role": "tool", "tool_call_id": "c1", "content": [each]}]},
+    ),
+    Place("cohere item", "/v1/chat", cohere.Message, lambda each: {"chat_history": [each]}),
     Place("chat message", "/v1/chat/completions", ChatCompletionMessageParam, lambda each: {"messages": [each]}),
     Place(
         "chat part",

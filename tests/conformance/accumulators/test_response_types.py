@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from cohere import NonStreamedChatResponse, V2ChatResponse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types import Completion
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
+from pydantic import BaseModel
 from tests.conformance.accumulators.message_streams import BETA, STABLE, Api
 from tests.conformance.accumulators.response_streams import ITEMS
 from tests.conformance.accumulators.test_request_types import json_or_none, texts
@@ -50,6 +52,13 @@ def test_a_chat_completion_loses_no_text(random: Random) -> None:
 @given(SEEDS)
 def test_a_text_completion_loses_no_text(random: Random) -> None:
     assert_nothing_is_lost("completion", instance(random, Completion))
+
+
+@pytest.mark.parametrize("model", [V2ChatResponse, NonStreamedChatResponse])
+@EXAMPLES
+@given(SEEDS)
+def test_a_response_of_cohere_loses_no_text(model: type[BaseModel], random: Random) -> None:
+    assert_nothing_is_lost("cohere", instance(random, model, finish_reason="COMPLETE"))
 
 
 @EXAMPLES

@@ -7,7 +7,8 @@ import cohere
 import httpx
 import pytest
 from cohere.core.api_error import ApiError
-from tests.conformance.sdk.answers import Answer, Call, run
+from tests.conformance.sdk.answers import Answer, Call, assert_recorded, run
+from tests.conformance.sdk.calls import World, unique
 
 #: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
 ROUTE: Final = "cohere"
@@ -51,6 +52,7 @@ def call(
 def chat(base_url: str, style: str, **request: Any) -> Answer:
     response = call(base_url, style, "chat", **{"model": MODEL, "messages": QUESTION, **request})
     found = Answer(id=response.id, finish_reason=response.finish_reason)
+    found.thoughts = response.message.tool_plan or ""
     for block in response.message.content or ():
         found.text += block.text if block.type == "text" else ""
         found.thoughts += block.thinking if block.type == "thinking" else ""
@@ -70,6 +72,8 @@ def streamed_chat(base_url: str, style: str, **request: Any) -> Answer:
                 content = event.delta.message.content
                 found.text += content.text or ""
                 found.thoughts += content.thinking or ""
+            case "tool-plan-delta":
+                found.thoughts += event.delta.message.tool_plan
             case "tool-call-start":
                 started = event.delta.message.tool_calls
                 found.calls.append(Call(started.function.name, {}, started.id))
@@ -121,7 +125,7 @@ def test_whole_and_streamed_chats_are_the_same(base_url: str, style: str, reques
     whole = chat(base_url, style, **request_)
     assert streamed_chat(base_url, style, **request_).without_ids() == whole.without_ids()
     assert whole.id
-    assert bool(whole.thoughts) == ("thinking" in request_)
+    assert bool(whole.thoughts) == ("thinking" in request_ or "tools" in request_)
     assert bool(whole.text) == ("tools" not in request_)
     assert [(each.name, each.arguments, bool(each.id)) for each in whole.calls] == (
         [("weather", {"city": "The weather in Zürich", "days": 1}, True)] if "tools" in request_ else []
@@ -184,3 +188,21 @@ def test_a_stream_that_breaks_raises(base_url: str, style: str, place: str) -> N
     headers = {"Sim-Break": place, "Sim-Event-Interval-Ms": "2"}
     with pytest.raises(httpx.ReadError if place.endswith("rst") else httpx.RemoteProtocolError):
         streamed_chat(base_url, style, headers=headers)
+
+
+@pytest.mark.parametrize("ask", [chat, streamed_chat])
+@pytest.mark.parametrize(
+    "request_",
+    [{}, {"thinking": {"type": "enabled"}}, {"tools": TOOLS, "messages": ASKS_FOR_WEATHER}, {"max_tokens": 3}],
+    ids=["plain", "thinking", "tools", "truncated"],
+)
+def test_a_record_has_what_the_sdk_reports(routed: World, ask: Any, request_: dict[str, Any]) -> None:
+    namespace = unique()
+    url = f"http://127.0.0.1:{routed.server.port}/{ROUTE}"
+    answer = ask(url, "sync", headers={"Service-Namespace": namespace}, **request_)
+    (row,) = routed.recorded(namespace)
+    record = routed.server.record(row["id"])
+    is_stream = ask is streamed_chat
+    assert (record["kind"], record["route"], record["model"]) == ("cohere", ROUTE, MODEL)
+    assert (record["failed"], record["stream_ended"]) == (False, "done" if is_stream else None)
+    assert_recorded(record, answer)

@@ -6,7 +6,8 @@ from typing import Any, Final
 import httpx
 import ollama
 import pytest
-from tests.conformance.sdk.answers import Answer, Call, run
+from tests.conformance.sdk.answers import Answer, Call, assert_recorded, run
+from tests.conformance.sdk.calls import World, unique
 
 #: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
 ROUTE: Final = "ollama"
@@ -154,3 +155,38 @@ def test_a_stream_that_breaks_raises(base_url: str, style: str, place: str) -> N
     headers = {"Sim-Break": place, "Sim-Event-Interval-Ms": "2"}
     with pytest.raises(httpx.ReadError if place.endswith("rst") else httpx.RemoteProtocolError):
         chat(base_url, style, streamed=True, headers=headers)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("ask", "request_"),
+    [
+        (chat, {}),
+        (chat, {"think": True}),
+        (chat, {"tools": [weather], "messages": ASKS_FOR_WEATHER}),
+        (chat, {"messages": [{"role": "user", "content": "What is this?", "images": [PNG]}]}),
+        (generate, {"think": True, "system": "Be brief."}),
+    ],
+    ids=["plain", "thinking", "tools", "image", "generate"],
+)
+def test_a_record_has_what_the_sdk_reports(
+    routed: World, ask: Callable[..., Answer], request_: dict[str, Any], streamed: bool
+) -> None:
+    namespace = unique()
+    url = f"http://127.0.0.1:{routed.server.port}/{ROUTE}"
+    answer = ask(url, "sync", streamed=streamed, headers={"Service-Namespace": namespace}, **request_)
+    (row,) = routed.recorded(namespace)
+    record = routed.server.record(row["id"])
+    assert (record["kind"], record["route"], record["model"]) == ("ollama", ROUTE, MODEL)
+    assert (record["failed"], record["stream_requested"], record["stream"]) == (False, streamed, streamed)
+    assert record["stream_ended"] == ("done" if streamed else None)
+    assert_recorded(record, answer)
+
+
+def test_a_record_of_embeddings_has_their_number(routed: World) -> None:
+    namespace = unique()
+    url, headers = f"http://127.0.0.1:{routed.server.port}/{ROUTE}", {"Service-Namespace": namespace}
+    call(url, "sync", "embed", headers, model="nomic-embed-text", input=["tea", "coffee"], dimensions=8)
+    (row,) = routed.recorded(namespace)
+    assert (row["kind"], row["failed"], row["input_preview"]) == ("ollama", False, "[2 texts] tea")
+    assert (row["output_preview"], row["input_tokens"]) == ("2 vectors of 8 numbers", 3)

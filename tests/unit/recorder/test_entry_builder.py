@@ -363,3 +363,36 @@ def test_the_output_tokens_of_a_message_stream_that_broke_off_are_estimated() ->
     script = Script().open(A, target=b"/v1/messages").request(A, b'{"model":"claude-haiku-4-5","max_tokens":9}')
     record = record_of(script.respond(A, *message_events(), head=MESSAGE_HEAD).close(A, "upstream_failed"))
     assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (12, 3, True)
+
+
+STORED_RESPONSE: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "model": "gpt-5",
+    "status": "completed",
+    "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}],
+    "usage": {"input_tokens": 12, "output_tokens": 4},
+}
+
+
+def retrieved(target: str, answer: bytes, head: bytes = b"") -> Record:
+    script = Script().open(A, method=b"GET", target=target.encode()).request(A)
+    return record_of(script.respond(A, answer, head=head).close(A, "complete"))
+
+
+def test_the_tokens_of_a_stored_response_count_only_if_it_ran_in_the_background() -> None:
+    for background, tokens in ((False, (None, None)), (True, (12, 4))):
+        answer = json.dumps(STORED_RESPONSE | {"background": background}).encode()
+        record = retrieved("/v1/responses/resp_1", answer)
+        assert (record.kind, record.output_preview, record.failed) == ("response", "Hi", False)
+        assert (record.input_tokens, record.output_tokens) == tokens
+        assert (record.cost_usd is None) is (not background)
+        assert record.stream_requested is None
+
+
+def test_a_stored_response_can_be_streamed_again() -> None:
+    final = {"type": "response.completed", "response": STORED_RESPONSE | {"background": True}}
+    answer = b"event: response.completed\ndata: %b\n\n" % json.dumps(final).encode()
+    record = retrieved("/v1/responses/resp_1?stream=true&starting_after=7", answer, STREAM_HEAD)
+    assert (record.stream_requested, record.stream, record.stream_ended) == (True, True, "done")
+    assert (record.output_preview, record.input_tokens) == ("Hi", 12)

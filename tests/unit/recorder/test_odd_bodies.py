@@ -778,7 +778,7 @@ def test_an_error_text_beside_its_explanation_shows_both() -> None:
 def test_errors_of_apis_that_are_not_read_can_be_searched() -> None:
     body = b'{"error": {"message": "No such file zebra", "code": "not_found"}}'
     entry = entry_of(body, status=404, head=JSON, method=b"GET", target=b"/v1/files/1")
-    assert (entry.record.kind, entry.text) == ("other", "No such file zebra")
+    assert (entry.record.kind, entry.text) == ("file", "No such file zebra")
 
 
 def test_reading_never_depends_on_the_content_type_alone() -> None:

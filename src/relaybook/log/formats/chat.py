@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from relaybook.apis import Match
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
@@ -46,14 +47,14 @@ _RESPONSE_FIELDS: Final = frozenset({"id", "model", "choices", "usage", "service
 _CHUNK_FIELDS: Final = _RESPONSE_FIELDS | {"object", "created", "system_fingerprint", "provider"}
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the messages and parameters of a request."""
     items = body.get("messages")
     first, omitted, last = ends(items if isinstance(items, list) else [])
     return Request(
         messages=[read_message(item) for item in (*first, *last)],
         omitted=omitted,
-        parameters={name: value for name, value in body.items() if name != "messages"},
+        parameters={name: value for name, value in body.items() if name != "messages" or not isinstance(items, list)},
         is_conversation=True,
     )
 

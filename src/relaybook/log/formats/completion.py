@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from relaybook.apis import Match
 from relaybook.log.formats.chat import Stream as ChatStream
 from relaybook.log.formats.content import ends
 from relaybook.log.formats.conversation import Message, Part, Request
@@ -10,7 +11,7 @@ from relaybook.log.formats.lenient import as_json, join
 Stream = ChatStream
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the prompt of a request as messages: one for each text."""
     return read_texts(body, "prompt")
 
@@ -23,6 +24,7 @@ def read_texts(body: dict[str, Any], field: str) -> Request:
     return Request(
         messages=[Message("user", [_part(item)]) for item in (*first, *last)],
         omitted=omitted,
+        is_text_list=True,
         parameters={name: item for name, item in body.items() if name != field or not isinstance(value, str | list)},
     )
 

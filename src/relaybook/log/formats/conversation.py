@@ -88,6 +88,10 @@ class Request(Struct):
     omitted: int = 0
     #: Whether later requests can continue this request. False for a request that only counts tokens.
     is_conversation: bool = False
+    #: Whether the messages are texts that do not belong together, such as the inputs of embeddings.
+    is_text_list: bool = False
+    #: Whether the request asks for a stream. `None` if it does not say so.
+    stream: bool | None = None
     #: Id of the response, or of the stored conversation, that this request continues.
     previous: str | None = None
     conversation: str | None = None

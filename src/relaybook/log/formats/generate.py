@@ -12,6 +12,7 @@ its text. Source: the types of google-genai, version 3.6.
 from collections.abc import Iterable
 from typing import Any, Final
 
+from relaybook.apis import Match
 from relaybook.log.formats.chat import tool_result
 from relaybook.log.formats.content import ends
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
@@ -48,7 +49,7 @@ _KEPT_ELSEWHERE: Final = ("candidates", "error")
 _READ: Final = ("usageMetadata", "modelVersion", "responseId", "embedding", "embeddings")
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the system instruction and the contents of a request as messages.
 
     A request for embeddings has one ``content``, or a list of ``requests`` with one each. A request for a token count
@@ -57,7 +58,7 @@ def read_request(body: dict[str, Any]) -> Request:
     fields = camel_case(body)
     inner = fields.get("generateContentRequest")
     if is_object(inner) and fields.get("contents") is None:
-        request = read_request(inner)
+        request = read_request(inner, match)
         rest = rest_of(body, generateContentRequest=inner)
         request.parameters = rest | {"generateContentRequest": request.parameters}
         return request

@@ -9,6 +9,7 @@ status says so. Source: the types of google-genai, version 3.6.
 
 from typing import Any, Final
 
+from relaybook.apis import Match
 from relaybook.log.formats.chat import tool_result
 from relaybook.log.formats.content import ends
 from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
@@ -26,7 +27,7 @@ _RUNNING: Final = ("in_progress", "queued")
 _READ: Final = frozenset({"id", "interaction_id", "model", "steps", "usage", "error", "service_tier", "object"})
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the system instruction and the input of a request as messages, and what the request continues."""
     value = body.get("input")
     items = value if isinstance(value, list) else [value] if value else []

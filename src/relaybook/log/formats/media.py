@@ -34,10 +34,10 @@ def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[st
     name = take("filename", "file_id")
     size = None
     if data is not None:
-        size = _decoded_size(len(data), data)
+        size = decoded_size(data)
         url = f"data:{media_type or ''};base64,{data}"
     elif url is not None and (found := _DATA_URL.match(url)) is not None:
-        size = _decoded_size(len(url) - found.end(), url)
+        size = decoded_size(url, found.end())
         media_type = media_type or found[1]
     if url is None and name is None and media_type is None:
         return None, rest
@@ -49,9 +49,10 @@ def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[st
     ), rest
 
 
-def _decoded_size(characters: int, base64: str) -> int:
+def decoded_size(base64: str, start: int = 0) -> int:
+    """Return the number of bytes that a text in base64 has from ``start`` on."""
     padding = 2 if base64.endswith("==") else 1 if base64.endswith("=") else 0
-    return max(0, characters * 3 // 4 - padding)
+    return max(0, (len(base64) - start) * 3 // 4 - padding)
 
 
 def media_part(kind: PartKind, source: object, more: dict[str, Any]) -> Part:

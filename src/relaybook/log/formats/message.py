@@ -11,6 +11,7 @@ total number of output tokens so far. Source: the types of Anthropic's SDK, vers
 from collections.abc import Iterable
 from typing import Any, Final
 
+from relaybook.apis import Match
 from relaybook.log.formats.chat import tool_result
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Media, Message, Part, Request, Response
@@ -28,7 +29,7 @@ _DELTA_FIELDS: Final = ("type", "text", "thinking", "partial_json")
 _READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the system prompt and the messages of a request.
 
     A request without ``max_tokens`` is a request to ``count_tokens`` and belongs to no conversation.

@@ -23,7 +23,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Message, Part, Request, Response
@@ -36,8 +36,10 @@ _MAX_OUTPUTS: Final = 4
 _WINDOW: Final = 2
 #: The type of items of which clients send only the id. Most of these items are messages and reasoning of the assistant.
 _REFERENCE: Final = "item_reference"
+#: The type of a message with the earlier turns as tokens, which are in the field of this name (Ollama).
+_CONTEXT: Final = "context"
 #: Types of items that come from the assistant but have no role (Responses API).
-_ASSISTANT_ITEMS: Final = frozenset({"compaction", "program", "program_output", "mcp_list_tools", _REFERENCE})
+_ASSISTANT_ITEMS: Final = frozenset({"compaction", "program", "program_output", "mcp_list_tools", _REFERENCE, _CONTEXT})
 #: smolagents never sends tool calls. It appends this text and a list of them to the text of the response, and appends
 #: the end of a block of code, where it has stopped the model.
 _CALLS_AS_TEXT: Final = "Calling tools:\n[{'id': '"
@@ -100,7 +102,12 @@ def _keys_of_item(item_id: str) -> Keys:
 
 
 def _reference(parts: Sequence[Part]) -> str | None:
-    """Return the id of the last stored item, if an assistant message consists only of references to such items."""
+    """Return the id of the last stored item, if an assistant message consists only of references to such items.
+
+    A context identifies the response that has the same context, as if it were the id of the response.
+    """
+    if parts and parts[-1].type == _CONTEXT:
+        return _context_id(parts[-1].other)
     if not parts or any(part.type != _REFERENCE for part in parts):
         return None
     item_id = parts[-1].other.get("id")
@@ -108,10 +115,17 @@ def _reference(parts: Sequence[Part]) -> str | None:
 
 
 def _last_item_id(response: Response) -> str | None:
-    """Return the id of the last item of a response (Responses API)."""
+    """Return the id of the last item of a response (Responses API), or of its context (Ollama)."""
+    if (context_id := _context_id(response.other)) is not None:
+        return context_id
     items = response.other.get("output")
     item_id = list(items.values())[-1].get("id") if isinstance(items, dict) and items else None
     return item_id if isinstance(item_id, str) else None
+
+
+def _context_id(fields: dict[str, Any]) -> str | None:
+    context = fields.get(_CONTEXT)
+    return _hash(lenient.canonical_json(context)).hex() if isinstance(context, list) and context else None
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | None, bytes]]:
@@ -154,6 +168,8 @@ def _assistant_key(parts: Sequence[Part]) -> bytes:
     text = text or "".join([part.text for part in parts if part.kind == "refusal" and part.text])
     calls = [part for part in parts if part.kind == "tool_call" and not _is_unnamed(part)]
     content = f"assistant\0{_sent_again(text)}"
+    if parts and parts[0].type == _CONTEXT:
+        content += f"\0{_context_id(parts[0].other)}"
     if calls:
         content = "\0".join((content, *(f"{call.name}\1{_arguments(call.arguments)}" for call in calls)))
     return _hash(content.encode(errors="replace"))

@@ -9,14 +9,21 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from relaybook.apis import Kind, Match
 from relaybook.log.formats import (
+    audio,
     chat,
+    cohere,
     completion,
     embedding,
     generate,
+    image,
     interaction,
     json_array,
     lenient,
     message,
+    moderation,
+    multipart,
+    ndjson,
+    ollama,
     response,
     sse,
 )
@@ -88,6 +95,10 @@ class Reading(NamedTuple):
     notes: list[Note]
 
 
+#: The APIs whose streams are JSON lines.
+_NDJSON: Final[tuple[Kind, ...]] = ("ollama", "cohere")
+#: The APIs whose requests can be forms.
+_FORMS: Final[tuple[Kind, ...]] = ("image", "audio")
 #: The module of each API whose bodies are read.
 _FORMATS: Final = {
     "chat": chat,
@@ -96,18 +107,28 @@ _FORMATS: Final = {
     "message": message,
     "generate": generate,
     "interaction": interaction,
+    "cohere": cohere,
+    "ollama": ollama,
     "embedding": embedding,
+    "image": image,
+    "audio": audio,
+    "moderation": moderation,
 }
 
 
 def read_request(data: bytes, match: Match) -> Request:
     """Read a decoded request body."""
     format_ = _FORMATS.get(match.api.kind)
-    body = lenient.load(data) if format_ is not None else None
+    body = None
+    if format_ is not None:
+        is_form = match.api.kind in _FORMS and data.startswith(b"--")
+        body = multipart.load(data) if is_form else lenient.load(data)
     if format_ is None or not is_object(body):
         return Request(model=match.model)
-    request: Request = format_.read_request(body)
-    model, user = body.get("model"), body.get("user")
+    request: Request = format_.read_request(body, match)
+    model, user, stream = body.get("model"), body.get("user"), body.get("stream")
+    if request.stream is None and (isinstance(stream, bool) or stream in ("true", "false")):  # a form has only texts
+        request.stream = stream in (True, "true")
     request.model = request.model or (model if isinstance(model, str) and model else match.model)
     request.is_conversation &= match.operation not in generate.COUNTS_AND_EMBEDS
     request.user = request.user or (user if isinstance(user, str) and user else None)
@@ -165,8 +186,8 @@ def _session(body: dict[str, Any]) -> str | None:
 def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: bool) -> Reading:
     """Read a decoded response body.
 
-    ``is_event_stream`` tells whether the content type is that of an event stream. ``complete`` tells whether the whole
-    response arrived.
+    ``is_event_stream`` tells whether the content type is that of an event stream or of JSON lines. ``complete`` tells
+    whether the whole response arrived.
     """
     if kind == "chat" and (plain := chat.read_text_response(data)) is not None:
         return Reading(plain, False, None, False, True, [])
@@ -174,12 +195,19 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     stream: Stream = format_.Stream()
     if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
         return _read_stream(stream, data, complete=complete)
+    if kind == "audio" and (plain := audio.read_plain_response(data)) is not None:
+        return Reading(plain, False, None, False, True, [])
     if kind == "generate" and json_array.starts_as_array(data) and not lenient.is_too_much(data):
         return _read_array(stream, data, complete=complete)
+    if ndjson.starts_as_ndjson(data):
+        return _read_lines(stream, data, complete=complete)
+    has_lines = is_event_stream and kind in _NDJSON
     body = lenient.load(data)
-    if is_object(body):
+    if is_object(body) and not (has_lines and ndjson.is_one_line(data)):
         stream.add(body)
         return _whole(stream, data, kind)
+    if has_lines and (body is None or is_object(body)):
+        return _read_lines(stream, data, complete=complete)
     if body is None:
         first, rest = sse.split_object(data)
         if rest and is_object(value := lenient.load(first)):
@@ -303,6 +331,20 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     end = None if first_block is None else before + sse.end_of_block(data, first_block)
     lost = reader.lost if lost is None else lost
     return _reading(stream, reader, lost, end, is_done=stream.is_finished, complete=complete)
+
+
+def _read_lines(stream: Stream, data: bytes, *, complete: bool) -> Reading:
+    """Read a stream of JSON lines. A last line that is cut off is not counted as lost."""
+    reader = _EventReader(stream)
+    first_end: int | None = None
+    lost = 0
+    for line, end in ndjson.lines(data):
+        lost = reader.lost
+        reader.take("", line)
+        if first_end is None and stream.has_token:
+            first_end = end
+    lost = reader.lost if data.endswith(b"\n") else lost
+    return _reading(stream, reader, lost, first_end, is_done=stream.is_finished, complete=complete)
 
 
 def _read_array(stream: Stream, data: bytes, *, complete: bool) -> Reading:

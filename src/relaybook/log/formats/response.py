@@ -1,5 +1,7 @@
 """Read OpenAI's Responses API, in which requests and responses are lists of items.
 
+A stored response (``GET responses/{id}``) is read like a new one. ``responses/input_tokens`` only counts tokens.
+
 ``instructions`` is the first message. A call of a tool is a message of the assistant with one part, and the output of a
 tool is a message of role ``tool``. All items of a response together are one output.
 
@@ -9,6 +11,7 @@ A stream has events with deltas, events with whole texts and items (``.done``), 
 
 from typing import Any, Final
 
+from relaybook.apis import Match
 from relaybook.log.formats.chat import arguments_of, tool_result
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
@@ -18,6 +21,9 @@ from relaybook.log.formats.provider_errors import describe_error, find_error
 from relaybook.log.formats.usage import WEB_SEARCHES
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
+#: The path that counts the tokens of a request, and the type of its response.
+_COUNT_PATH: Final = "responses/input_tokens"
+_COUNT: Final = "response.input_tokens"
 _CALL: Final = "_call"
 _RESULT: Final = "_call_output"
 #: The fields of a call that have its arguments. OpenAI's own tools have one of the later ones.
@@ -41,7 +47,7 @@ _WHOLE: Final[dict[str, tuple[PartKind, str]]] = {
 }
 
 
-def read_request(body: dict[str, Any]) -> Request:
+def read_request(body: dict[str, Any], match: Match) -> Request:
     """Return the instructions and items of a request as messages, and what the request continues."""
     value = body.get("input")
     items = value if isinstance(value, list) else [value] if isinstance(value, str) and value else []
@@ -59,7 +65,7 @@ def read_request(body: dict[str, Any]) -> Request:
         messages=messages,
         omitted=omitted,
         parameters={name: item for name, item in body.items() if name not in read},
-        is_conversation=bool(items),
+        is_conversation=bool(items) and match.path != _COUNT_PATH,
         previous=text_or_none(body.get("previous_response_id")),
         conversation=text_or_none(conversation),
     )
@@ -203,7 +209,7 @@ class Stream:
         """Add an event, or a whole response object."""
         kind = text_or_none(event.get("type")) or name
         if not kind.startswith("response."):
-            if "output" in event or event.get("object") == "response":
+            if "output" in event or event.get("object") in ("response", _COUNT):
                 self._take(event, is_final=True)
             else:
                 self.is_known = self.is_known or text_or_none(event.get("model")) is not None
@@ -312,10 +318,14 @@ class Stream:
         usage = self._usage
         if usage is not None and (searches := _billed_searches(fields.get("tool_usage"))):
             usage = usage | {WEB_SEARCHES: searches}
-        other = {name: value for name, value in fields.items() if name not in _READ}
+        read = _READ if fields.get("object") != _COUNT else _READ | {"input_tokens"}
+        other = {name: value for name, value in fields.items() if name not in read}
         if others:
             other["output"] = others
-        has_output = bool(self._items) or "output" in fields
+        counted = fields.get("input_tokens")
+        if type(counted) is int and fields.get("object") == _COUNT:
+            parts.append(Part(kind="other", type="token_count", text=f"{counted:,} input tokens"))
+        has_output = bool(parts) or "output" in fields or bool(self._items)
         return Response(
             id=text_or_none(fields.get("id")),
             model=text_or_none(fields.get("model")),

@@ -42,6 +42,7 @@ _CACHED_DETAILS: Final[_Names] = {
     "video_tokens": "cache_video_read",
 }
 _CACHED_MEDIA: Final = frozenset({"cache_audio_read", "cache_image_read", "cache_video_read"})
+_COHERE: Final[_Names] = {"input_tokens": _INPUT, "output_tokens": _OUTPUT}
 _INPUT_DETAILS: Final[_Names] = {
     "cached_tokens": _CACHED,
     "cache_read_input_tokens": _CACHED,  # Perplexity
@@ -67,14 +68,19 @@ _OUTPUT_DETAILS: Final[_Names] = {
 _USAGE: Final[_Names] = {
     "prompt_tokens": _PROMPT,
     "input_tokens": _INPUT,
+    "prompt_eval_count": _INPUT,  # Ollama
+    "eval_count": _OUTPUT,
     "completion_tokens": _OUTPUT,
     "output_tokens": _OUTPUT,
     "total_tokens": _TOTAL,
     "prompt_tokens_details": _INPUT_DETAILS,
     "input_tokens_details": _INPUT_DETAILS,
+    "input_token_details": _INPUT_DETAILS,  # transcripts
     "completion_tokens_details": _OUTPUT_DETAILS,
     "output_tokens_details": _OUTPUT_DETAILS,
-    "cached_tokens": _CACHED,  # Moonshot
+    "billed_units": _COHERE,
+    "tokens": _COHERE,
+    "cached_tokens": _CACHED,  # Moonshot, Cohere
     "prompt_cache_hit_tokens": _CACHED,  # DeepSeek
     "cache_read_input_tokens": _READ,
     "cache_read_tokens": _READ,
@@ -89,6 +95,7 @@ _USAGE: Final[_Names] = {
     "citation_tokens": "output_citation",  # Perplexity
     "num_search_queries": "web_searches",
     "prompt_audio_seconds": "input_audio_seconds",  # Mistral
+    "seconds": "input_audio_seconds",  # transcripts
     "server_tool_use": _SEARCHES,  # Anthropic
     **_SEARCHES,
 }
@@ -151,6 +158,8 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
         return found
     counts = [-1] * _COUNTS
     others: dict[str, int] = {}
+    if isinstance(usage.get("tokens"), dict) and "billed_units" in usage:
+        usage = usage | {"billed_units": None}
     _read(usage, _USAGE, counts, others)
     if "iterations" in usage:
         counts = _add_compactions(usage["iterations"], counts)
@@ -184,6 +193,14 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
         reasoning if reasoning >= 0 else None,
     )
     return Counts(tokens, written if written > 0 else 0, others)
+
+
+def billed_counts(usage: dict[str, Any], counts: Counts) -> Counts:
+    """Return the counts that have a price. Cohere bills fewer tokens than it counts, and states both."""
+    billed = usage.get("billed_units")
+    if not isinstance(billed, dict) or billed.keys().isdisjoint(_COHERE):
+        return counts
+    return counts_of({"billed_units": billed})
 
 
 def stated_usd(usage: dict[str, Any]) -> float | None:

@@ -25,6 +25,11 @@ def block(number: int) -> bytes:
     return event({"type": "content_block_start", "index": number, "content_block": {"type": "text", "text": "x"}})
 
 
+def line(number: int) -> bytes:
+    call = {"id": f"i{number}", "function": {"name": "f", "arguments": {"a": 1}}}
+    return data_of({"message": {"content": "x", "tool_calls": [call, call]}, "logprobs": [1], "done": False}) + b"\n"
+
+
 def generated(*parts: Any) -> dict[str, Any]:
     return {"candidates": [{"content": {"parts": list(parts)}}]}
 
@@ -45,6 +50,8 @@ WIDE = {f"k{number}": 1 for number in range(20_000)}
         ("chat", many(lambda n: chunk({"images": [{"type": "image_url", "image_url": {"url": "u"}}]}))),
         ("chat", event({"usage": {"k": WIDE}}) + many(lambda n: event({"usage": {"k": {"a": n}}}))),
         ("response", many(item) + many(lambda n: event({"type": "response.output_text.delta", "delta": "x"}))),
+        ("ollama", many(line)),
+        ("ollama", b"\n" * 1_000_000 + many(line, 2) + b" " * 1_000_000),
         ("message", many(block) + many(lambda n: event({"type": "content_block_delta", "delta": {"text": "x"}}))),
         ("generate", many(lambda n: event(generated({"text": "x"})))),
         ("generate", many(lambda n: event(generated({"text": "x", "thoughtSignature": "x"})))),
@@ -54,7 +61,10 @@ WIDE = {f"k{number}": 1 for number in range(20_000)}
         ),
         ("interaction", many(lambda n: event({"event_type": "step.start", "index": n, "step": {"type": "thought"}}))),
     ],
-    ids=["names", "arguments", "images", "usage", "items", "blocks", "texts", "parts", "pieces", "steps"],
+    ids=[
+        *("names", "arguments", "images", "usage", "items", "lines", "blank_lines", "blocks"),
+        *("texts", "parts", "pieces", "steps"),
+    ],
 )
 def test_a_stream_is_read_in_linear_time(kind: Kind, body: bytes) -> None:
     reading_of(body + DONE, kind)

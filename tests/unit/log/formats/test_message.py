@@ -258,6 +258,7 @@ def test_the_system_prompt_is_the_first_message() -> None:
         ],
         parameters={name: value for name, value in REQUEST.items() if name not in ("system", "messages")},
         is_conversation=True,
+        stream=True,
         user="user-1",
         understood=True,
     )

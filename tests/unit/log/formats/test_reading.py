@@ -100,6 +100,7 @@ def test_a_request_has_model_user_metadata_and_parameters() -> None:
         messages=[Message("system", [Part("text", "Be brief.")]), Message("user", [Part("text", "Hi\n there")])],
         parameters={name: value for name, value in REQUEST.items() if name != "messages"},
         is_conversation=True,
+        stream=True,
         user="u1",
         metadata={"user_id": "7", "deep": '{"a":[1,null]}', "count": "3"},
         understood=True,

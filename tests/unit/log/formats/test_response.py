@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.support.bodies import brief, event, output_of, reading_of, request_of
+from tests.support.bodies import brief, data_of, event, output_of, reading_of, request_of
 
+from relaybook.apis import match
+from relaybook.log.formats import read_request
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Response
 from relaybook.log.formats.preview import finish_reason, output_preview
 
@@ -216,3 +218,32 @@ def test_brief_lists_what_a_stream_said_in_order() -> None:
         ("refusal", "No"),
         ("audio", "Hi"),
     ]
+
+
+def test_a_request_that_only_counts_tokens_is_no_conversation() -> None:
+    body = {"model": "gpt-5", "input": "Hi"}
+    counting, asking = (
+        read_request(data_of(body), match("POST", path)) for path in ("/v1/responses/input_tokens", "/v1/responses")
+    )
+    assert (counting.is_conversation, asking.is_conversation) == (False, True)
+    assert counting.messages == asking.messages
+    reading = reading_of({"object": "response.input_tokens", "input_tokens": 1234}, "response")
+    assert (output_preview(reading.response), reading.notes) == ("1,234 input tokens", [])
+    assert (reading.response.usage, reading.response.other) == (None, {})
+
+
+def test_a_compacted_conversation_is_read() -> None:
+    items = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]
+    compaction = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAA"}
+    body = {
+        "id": "resp_1",
+        "object": "response.compaction",
+        "output": [*items, compaction],
+        "usage": {"input_tokens": 9},
+    }
+    reading = reading_of(body, "response")
+    assert [(part.kind, part.type) for part in reading.response.outputs[0].parts] == [
+        ("text", None),
+        ("other", "compaction"),
+    ]
+    assert (reading.notes, reading.response.usage) == ([], {"input_tokens": 9})

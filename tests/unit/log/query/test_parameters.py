@@ -53,7 +53,7 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
         ("failed", "yes", "one of true, false"),
         ("outcome", "done", "one of open, complete"),
         ("result", "failed", "To find all failed requests, filter by failed (true or false)."),
-        ("kind", "audio", "one of chat"),
+        ("kind", "video", "one of chat"),
         ("status", "6xx", "a status such as 200"),
         ("status", "0200", "a status such as 200"),
         ("namespace", "a\0b", "without NUL"),
