@@ -17,7 +17,7 @@ import msgspec
 from relaybook_demo.simulator import texts
 from relaybook_demo.simulator.apis import gemini_requests, models
 from relaybook_demo.simulator.apis.completions import fixed_tokens
-from relaybook_demo.simulator.apis.embeddings import vector
+from relaybook_demo.simulator.apis.embeddings import DIMENSIONS, vector
 from relaybook_demo.simulator.apis.gemini_requests import (
     BatchEmbedRequest,
     CountTokensRequest,
@@ -30,7 +30,6 @@ from relaybook_demo.simulator.generation import Completion, ToolCall, cached_tok
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, StreamFormat, encode_json, json_reply
 
-DIMENSIONS: Final = 16
 MAX_CANDIDATES: Final = 8
 
 #: A method of a model, in Google's Gemini API or in Vertex AI.

@@ -40,14 +40,14 @@ _OPENAI_PREFIXES: Final = (
 _GEMINI_PREFIXES: Final = ("gemini-", "gemma-", "text-embedding-", "sim-")
 _COHERE_PREFIXES: Final = ("command-", "c4ai-", "embed-", "rerank-", "sim-")
 _MISTRAL_PREFIXES: Final = ("mistral-", "ministral-", "codestral-", "magistral-", "pixtral-")
-#: Google and Mistral also serve the paths of OpenAI's API.
+#: Google, Mistral and Ollama also serve the paths of OpenAI's API.
 _ON_OPENAI_PATHS: Final = (*_OPENAI_PREFIXES, "gemini-", *_MISTRAL_PREFIXES)
 _CREATED: Final = 1_715_367_049
 
 
 def is_known(model: str) -> bool:
-    """Return whether a model exists on the paths of OpenAI's API. The name's beginning decides."""
-    return model.startswith(_ON_OPENAI_PATHS)
+    """Return whether a model exists on the paths of OpenAI's API."""
+    return model.startswith(_ON_OPENAI_PATHS) or is_ollama(model)
 
 
 def is_gemini(model: str) -> bool:

@@ -102,8 +102,8 @@ def test_every_api_responds() -> None:
 
 
 @pytest.mark.parametrize("path", [b"/v1beta/openai/", b"/v1/"])
-def test_google_and_mistral_models_are_served_on_the_paths_of_openai(path: bytes) -> None:
-    for model in ("gemini-2.5-flash", "mistral-small-latest"):
+def test_models_of_other_providers_are_served_on_the_paths_of_openai(path: bytes) -> None:
+    for model in ("gemini-2.5-flash", "mistral-small-latest", "llama3.2:1b"):
         body = json.dumps({"model": model, "messages": [{"role": "user", "content": "a"}]}).encode()
         assert json.loads(send(path + b"chat/completions", body).body)["model"] == model
     embeddings = b'{"model": "gemini-embedding-001", "input": "a"}'
