@@ -7,7 +7,8 @@ import httpx2
 import pytest
 from google import genai
 from google.genai import errors, types
-from tests.conformance.sdk.answers import Answer, Call, run
+from tests.conformance.sdk.answers import Answer, Call, assert_recorded, run
+from tests.conformance.sdk.calls import World, unique
 
 #: The route of the relay. Each test runs directly against the simulated upstream, and through this route.
 ROUTE: Final = "gemini"
@@ -101,6 +102,49 @@ def test_whole_and_streamed_content_are_the_same(base_url: str, style: str, requ
     assert bool(whole.text) == ("tools" not in request_)
     assert whole.finish_reason == ("MAX_TOKENS" if "max_output_tokens" in request_ else "STOP")
     assert (whole.cached_tokens or 0) > 1024 if len(request_.get("contents", "")) > 1000 else not whole.cached_tokens
+
+
+def recorded(routed: World, namespace: str) -> dict[str, Any]:
+    (row,) = routed.recorded(namespace)
+    return routed.server.record(row["id"])
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("request_", CASES, ids=IDS)
+def test_the_record_has_what_the_sdk_reported(
+    routed: World, style: str, streamed: bool, request_: dict[str, Any]
+) -> None:
+    namespace = unique()
+    url = f"http://127.0.0.1:{routed.server.port}/{ROUTE}"
+    answer = generate(url, style, streamed=streamed, headers={"Service-Namespace": namespace}, **request_)
+    record = recorded(routed, namespace)
+    assert (record["kind"], record["route"], record["model"], record["status"]) == ("generate", ROUTE, MODEL, 200)
+    assert (record["outcome"], record["failed"], record["tokens_estimated"]) == ("complete", False, False)
+    assert_recorded(record, answer)
+    assert (record["cached_tokens"] or 0) == (answer.cached_tokens or 0)
+    assert (record["stream"], record["stream_ended"]) == (streamed, "done" if streamed else None)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_the_record_of_an_error_has_what_the_sdk_raised(routed: World, style: str, streamed: bool) -> None:
+    namespace = unique()
+    url = f"http://127.0.0.1:{routed.server.port}/{ROUTE}"
+    headers = {"Service-Namespace": namespace, "Sim-Status": "429"}
+    with pytest.raises(errors.ClientError) as raised:
+        generate(url, style, streamed=streamed, headers=headers)
+    record = recorded(routed, namespace)
+    assert (record["failed"], record["status"], record["error_code"]) == (True, 429, raised.value.status)
+    assert record["error_message"] == raised.value.message
+
+
+def test_the_record_of_a_stream_that_breaks_is_failed(routed: World, style: str) -> None:
+    namespace = unique()
+    url = f"http://127.0.0.1:{routed.server.port}/{ROUTE}"
+    headers = {"Service-Namespace": namespace, "Sim-Break": "event:6:1", "Sim-Event-Interval-Ms": "2"}
+    with pytest.raises((httpx2.TransportError, errors.APIError)):
+        generate(url, style, streamed=True, headers=headers)
+    record = recorded(routed, namespace)
+    assert (record["outcome"], record["failed"], record["stream_ended"]) == ("upstream_failed", True, "cut")
 
 
 def test_a_program_calls_its_functions_and_gets_text(base_url: str, style: str) -> None:
