@@ -122,6 +122,7 @@ def test_the_record_has_what_the_sdk_reported(
     assert (record["outcome"], record["failed"], record["tokens_estimated"]) == ("complete", False, False)
     assert_recorded(record, answer)
     assert (record["cached_tokens"] or 0) == (answer.cached_tokens or 0)
+    assert record["cost_usd"] > 0
     assert (record["stream"], record["stream_ended"]) == (streamed, "done" if streamed else None)
 
 
