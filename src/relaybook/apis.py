@@ -94,9 +94,15 @@ class Match(NamedTuple):
         """The method of Google's API, such as ``countTokens``, which a colon separates from the model; else empty."""
         return self.path.partition(":")[2]
 
+    @property
+    def is_free(self) -> bool:
+        """Whether providers charge nothing, because the request only counts tokens or is a moderation."""
+        return self.path in _FREE or self.operation == "countTokens"
+
 
 _OPENAI: Final = Sdk("openai", "openai", "OpenAI")
 _ANTHROPIC: Final = Sdk("anthropic", "@anthropic-ai/sdk", "Anthropic")
+_FREE: Final = frozenset({"messages/count_tokens", "responses/input_tokens", "moderations"})
 #: What precedes the colon in the paths of Gemini and Vertex. Vertex serves tuned models at endpoints.
 _GOOGLE_MODELS: Final = ("models/{model}", "tunedModels/{model}", "endpoints/{model}")
 _GOOGLE_OPERATIONS: Final = (

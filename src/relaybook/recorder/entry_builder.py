@@ -201,7 +201,7 @@ class EntryBuilder:
             read = self._read_bodies(record, exchange, bodies, found, headers, closed)
         else:
             record.notes = [_NOT_UNDERSTOOD]
-            record.cost_reason = _cost_reason(record, exchange, found, None, None)
+            record.cost_reason = _cost_reason(record, exchange, found, None)
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if begin is not None and not begin.made:
@@ -225,7 +225,7 @@ class EntryBuilder:
             if reading is not None and found.api.is_read:
                 self._fill_response(record, exchange, reading, request, closed)
         if record.cost_usd is None and record.cost_reason is None:
-            record.cost_reason = _cost_reason(record, exchange, found, request, reading)
+            record.cost_reason = _cost_reason(record, exchange, found, reading)
         parameters = request.parameters if request is not None else {}
         record.advice = [
             Note(item["code"], item["message"]) for item in advice(record.path, parameters, record.finish_reason)
@@ -369,9 +369,7 @@ def _is_failed(outcome: str, status: int | None) -> bool:
     return outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400)
 
 
-def _cost_reason(
-    record: Record, exchange: JournalExchange, found: Match, request: Request | None, reading: Reading | None
-) -> CostReason | None:
+def _cost_reason(record: Record, exchange: JournalExchange, found: Match, reading: Reading | None) -> CostReason | None:
     """Return the reason why the response has no counts to compute a cost from.
 
     `None` if the request cannot cost anything.
@@ -391,9 +389,7 @@ def _cost_reason(
         return "body_not_read"
     if reading.response.error is not None:
         return "error_response"
-    is_plain = request is not None and request.understood and not request.is_conversation
-    is_count = is_plain and found.api.is_conversation and found.operation in (None, "countTokens")
-    return None if is_count else "no_usage"
+    return None if found.is_free else "no_usage"
 
 
 def _decoded(side: Side, body: bytes | None, record: Record, headers: dict[bytes, str]) -> bytes | None:

@@ -199,5 +199,5 @@ def test_the_next_turn_of_a_chat_of_the_sdk_is_linked(random: Random, kinds: lis
     before, after = build_chain(first, read(answer)), build_chain(second, None)
     assert before is not None
     assert after is not None
-    assert {"user", "assistant"} == {message.role for message in second.messages}
+    assert [message.role for message in second.messages] == ["user", "assistant", "user"]
     assert before.after[0].all in [origin.keys.all for origin in after.origins]

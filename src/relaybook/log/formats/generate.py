@@ -25,7 +25,7 @@ from relaybook.log.formats.text import ERROR_CHARACTERS, clean
 from relaybook.log.formats.usage import merge_usage
 
 #: The operations whose requests belong to no conversation.
-COUNTS_AND_EMBEDS: Final = frozenset({"countTokens", "embedContent", "batchEmbedContents"})
+_COUNTS_AND_EMBEDS: Final = frozenset({"countTokens", "embedContent", "batchEmbedContents"})
 _MODELS: Final = "models/"
 _CALL: Final = "functionCall"
 _MAX_CANDIDATES: Final = 128
@@ -75,15 +75,18 @@ def read_request(body: dict[str, Any], match: Match) -> Request:
             read[name] = value
             first, left_out, last = ends(value if isinstance(value, list) else [value])
             omitted += left_out
-            for item in (*first, *last):
-                messages += _of_request(item) if name == "requests" else _messages(item)
+            items = (*first, *last)
+            messages += (
+                [each for item in items for each in _of_request(item)] if name == "requests" else _messages(items)
+            )
     model = text_or_none(body.get("model"))
     return Request(
         model=model.removeprefix(_MODELS) if model is not None else None,
         messages=messages,
         omitted=omitted,
         parameters={name: value for name, value in body.items() if camel(name) not in read},
-        is_conversation=True,
+        is_conversation=match.operation not in _COUNTS_AND_EMBEDS,
+        is_text_list=match.operation == "batchEmbedContents",
     )
 
 
@@ -96,10 +99,10 @@ def _system(value: str | dict[str, Any]) -> list[Message]:
 def _of_request(item: object) -> Iterable[Message]:
     """Yield the messages of one of the requests for embeddings. The last one has the fields of the request."""
     if not is_object(item):
-        yield from _messages(item)
+        yield from _messages([item])
         return
     content = item.get("content")
-    messages = [] if content is None else list(_messages(content))
+    messages = [] if content is None else _messages([content])
     messages = messages or [Message("user")]
     messages[-1].other = messages[-1].other | rest_of(item, content=None)
     yield from messages
@@ -123,24 +126,53 @@ def _parts(parts: object) -> list[Part]:
     return [_part(read_part(item)) for item in _items(parts)]
 
 
-def _messages(item: object) -> Iterable[Message]:
-    """Yield the results of functions in a content, each as a message, and then the message with all other parts."""
+def _messages(contents: Iterable[object]) -> list[Message]:
+    """Return contents as messages. Contents of the model in a row are one message.
+
+    The SDK sends the response of a stream again as one content for each event.
+    """
+    found: list[tuple[Message, list[PartBuilder]]] = []
+    for content in contents:
+        for message, builders in _read_content(content):
+            last, parts = found[-1] if found else (None, [])
+            if last is None or not (last.role == message.role == "assistant") or last.other or message.other:
+                found.append((message, builders))
+                continue
+            if builders and parts and _continues(builders[0], parts[-1]):
+                parts[-1].texts += builders[0].texts
+                parts[-1].other = builders[0].other
+                del builders[0]
+            parts += builders
+    for message, builders in found:
+        message.parts += map(_part, builders)
+    return [message for message, _ in found]
+
+
+def _continues(builder: PartBuilder, last: PartBuilder) -> bool:
+    """Return whether a text continues the text before it. A text with other fields, such as a signature, has ended."""
+    return builder.kind in ("text", "reasoning") and builder.kind == last.kind and not last.other
+
+
+def _read_content(item: object) -> Iterable[tuple[Message, list[PartBuilder]]]:
+    """Yield the results of functions in a content, each as a message, and then a message with all other parts."""
     if not is_object(item):
-        yield Message("user", [_part(read_part(item))])
+        yield Message("user"), [read_part(item)]
         return
     if not (item.keys() & {"parts", "role"}):
         item = {"parts": item}
     role, builders = item.get("role"), [(each, read_part(each)) for each in _items(item.get("parts"))]
     results = [(each, part) for each, part in builders if part.kind == "tool_result" and part.type is None]
     for each, part in results:
-        yield _result(each, part)
+        yield _result(each, part), []
     if results and len(results) == len(builders):
         return
     read = {"role": role} if isinstance(role, str) else {}
-    yield Message(
-        _ROLES.get(role, sanitize(role)) if isinstance(role, str) and role else "user",
-        [_part(part) for _, part in builders if not (part.kind == "tool_result" and part.type is None)],
-        other=rest_of(item, **read, **_read_parts(item)),
+    yield (
+        Message(
+            _ROLES.get(role, sanitize(role)) if isinstance(role, str) and role else "user",
+            other=rest_of(item, **read, **_read_parts(item)),
+        ),
+        [part for _, part in builders if not (part.kind == "tool_result" and part.type is None)],
     )
 
 
@@ -211,8 +243,7 @@ class _Candidate:
         """Add a part. The first text of an event continues the text before it, unless that text has other fields."""
         self.has_token = self.has_token or bool(builder.texts) or builder.media is not None
         last = self.parts[-1] if self.parts else None
-        is_text = builder.kind in ("text", "reasoning")
-        if continues and is_text and last is not None and last.kind == builder.kind and not last.other:
+        if continues and last is not None and _continues(builder, last):
             last.texts += builder.texts
             last.other = builder.other
         else:

@@ -130,7 +130,6 @@ def read_request(data: bytes, match: Match) -> Request:
     if request.stream is None and (isinstance(stream, bool) or stream in ("true", "false")):  # a form has only texts
         request.stream = stream in (True, "true")
     request.model = request.model or (model if isinstance(model, str) and model else match.model)
-    request.is_conversation &= match.operation not in generate.COUNTS_AND_EMBEDS
     request.user = request.user or (user if isinstance(user, str) and user else None)
     if is_object(metadata := body.get("metadata")):
         request.metadata = _metadata(metadata, is_message=match.api.kind == "message")

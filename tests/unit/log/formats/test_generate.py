@@ -166,6 +166,28 @@ def test_counts_and_embeddings_belong_to_no_conversation(operation: str) -> None
     assert not request_of({"contents": [HI]}, operation).is_conversation
 
 
+def test_contents_of_the_model_in_a_row_are_one_message() -> None:
+    """The chats of the SDK send each event of a stream again as a content."""
+    parts: list[dict[str, Any]] = [
+        {"text": "Let ", "thought": True},
+        {"text": "me see.", "thought": True, "thoughtSignature": "1"},
+        {"text": "Hm.", "thought": True},
+        {"text": "Sun"},
+        {"text": "ny.", "thoughtSignature": "2"},
+        {"text": "More."},
+    ]
+    contents = [HI, *({"role": "model", "parts": [part]} for part in parts), HI, HI]
+    user, model, *rest = request_of({"contents": contents}).messages
+    assert model.role == "assistant"
+    assert [(part.kind, part.text, part.other) for part in model.parts] == [
+        ("reasoning", "Let me see.", {"thoughtSignature": "1"}),
+        ("reasoning", "Hm.", {}),
+        ("text", "Sunny.", {"thoughtSignature": "2"}),
+        ("text", "More.", {}),
+    ]
+    assert rest == [user, user]
+
+
 def test_a_request_inside_a_token_count_is_read() -> None:
     inner = {"model": "models/gemini-3-pro", "contents": [HI], "systemInstruction": "Be brief.", "tools": []}
     request = request_of({"generateContentRequest": inner}, "countTokens")
