@@ -16,6 +16,7 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
+from relaybook.recorder.property_sources import PropertySources
 from relaybook.settings.definitions import Settings
 
 _SLICE_NS: Final = 100_000_000
@@ -47,7 +48,8 @@ def follow_reread(store: Store, reader: Reader, reread_id: str, settings: Settin
     """See ``LogSource.follow_reread``. Raises CommandFailed.
 
     If the store's writer can be opened, no server is running, so this function carries out the reread. Otherwise, the
-    server does, and this function only reads the state of the reread. ``settings`` have the prices.
+    server does, and this function only reads the state of the reread. ``settings`` have the prices and
+    the sources of properties.
     """
     try:
         writer = store.open_writer(lock_wait_s=0)
@@ -58,7 +60,8 @@ def follow_reread(store: Store, reader: Reader, reread_id: str, settings: Settin
         yield row
         return
     text = TextPass(reader, store.open_text_index())
-    reread = RereadPass(writer, EntryBuilder(Prices.of(settings), writer.read_body))
+    entry_builder = EntryBuilder(Prices.of(settings), writer.read_body, PropertySources.of(settings))
+    reread = RereadPass(writer, entry_builder)
     try:
         while (row := _reread_row(reader, reread_id))["state"] != "done":
             yield row

@@ -41,6 +41,7 @@ from relaybook.log.store.entry import Body, BodyRef, Entry
 from relaybook.log.store.port import Running
 from relaybook.recorder.fold import JournalExchange
 from relaybook.recorder.prices import Prices
+from relaybook.recorder.property_sources import PropertySources
 from relaybook.tags import header_text, shortened, with_metadata
 
 _CLIENT_HEADERS: Final[dict[Meaning, list[bytes]]] = {
@@ -98,9 +99,11 @@ class _Read(NamedTuple):
 class EntryBuilder:
     """Converts each exchange into an ``Entry``. ``read_body`` reads back body bytes that were moved to the store."""
 
-    def __init__(self, prices: Prices, read_body: ReadBody) -> None:
+    def __init__(self, prices: Prices, read_body: ReadBody, sources: PropertySources | None = None) -> None:
         self._prices = prices
         self._read_body = read_body
+        self._sources = sources or PropertySources()
+        self._request_headers = _REQUEST_HEADERS | self._sources.headers
 
     def warm(self) -> None:
         """Load the prices and read one small body of each format, so that the first exchange takes no longer.
@@ -194,13 +197,14 @@ class EntryBuilder:
             response_bytes=exchange.response_bytes,
             body_state="stored" if opened.log == "full" else "no_bodies",
         )
-        headers = _Headers(exchange)
+        headers = _Headers(exchange, self._request_headers)
         headers.fill(record)
         read = _Read()
         if bodies is not None:
             read = self._read_bodies(record, exchange, bodies, found, headers, closed)
         else:
             record.notes = [_NOT_UNDERSTOOD]
+            record.properties = self._sources.add(record.properties, record.route, headers.request, {})
             record.cost_reason = _cost_reason(record, exchange, found, None)
         if opened.log != "full":
             record.input_preview = record.output_preview = None
@@ -227,6 +231,7 @@ class EntryBuilder:
         if record.cost_usd is None and record.cost_reason is None:
             record.cost_reason = _cost_reason(record, exchange, found, reading)
         parameters = request.parameters if request is not None else {}
+        record.properties = self._sources.add(record.properties, record.route, headers.request, parameters)
         record.advice = [
             Note(item["code"], item["message"]) for item in advice(record.path, parameters, record.finish_reason)
         ]
@@ -448,10 +453,10 @@ class _Headers:
 
     __slots__ = ("request", "response")
 
-    def __init__(self, exchange: JournalExchange) -> None:
+    def __init__(self, exchange: JournalExchange, request_headers: frozenset[bytes]) -> None:
         begin = exchange.response_begin
         response = begin.head if begin is not None and not begin.made else b""
-        self.request = _matching_headers(_REQUEST_HEADERS, exchange.opened.head)
+        self.request = _matching_headers(request_headers, exchange.opened.head)
         self.response = _matching_headers(_RESPONSE_HEADERS, response)
 
     def fill(self, record: Record) -> None:

@@ -34,6 +34,7 @@ from relaybook.recorder.passes.retain import DiskUse, RetainPass
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
+from relaybook.recorder.property_sources import PropertySources
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.server.data_directory import DataDirectory, disk_use
@@ -145,7 +146,7 @@ def _recorder(
             log.error("body_damaged", extra={"reason": str(error)})
             return b""  # the record is written without the body
 
-    entry_builder = EntryBuilder(Prices.of(settings), read_back)
+    entry_builder = EntryBuilder(Prices.of(settings), read_back, PropertySources.of(settings))
     body_policy = BodyPolicy(write_body, read_back, settings.keep_other_bodies)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
     metrics = Metrics(data.metrics, [route.name for route in settings.resolved_routes()])
