@@ -14,7 +14,7 @@ from tests.support.no_passes import a_reread_pass
 from tests.support.records import A_TIMESTAMP
 
 from relaybook import clock, ids
-from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.record import AdviceCode, Feedback, NoteCode
 from relaybook.log.rereads import Reread
@@ -102,14 +102,25 @@ def contents(reader: Reader) -> dict[str, Any]:
             for code in codes
         },
         **{
-            f"stats {by} {bucket}": reader.stats(
-                StatsQuery(filter_=EVERYTHING, from_us=None, to_us=A_TIMESTAMP + 30 * DAY_US, bucket_s=bucket, by=by),
-                FAR,
+            f"stats {by} {bucket}": unpacked(
+                reader.stats(
+                    StatsQuery(
+                        filter_=EVERYTHING, from_us=None, to_us=A_TIMESTAMP + 30 * DAY_US, bucket_s=bucket, by=by
+                    ),
+                    FAR,
+                )
             )
             for by, bucket in spans
         },
         **derived(reader),
     }
+
+
+def unpacked(stats: Stats) -> Stats:
+    """Return statistics with decoded distributions. The bytes have the durations in the order of recording."""
+    for group in (*stats.groups, *([stats.other] if stats.other is not None else [])):
+        group.points = {at: point.unpacked() for at, point in group.points.items()}
+    return stats
 
 
 def rounded(cost: float | None) -> float | None:
