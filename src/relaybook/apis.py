@@ -299,6 +299,17 @@ _OTHER: Final = BY_KIND["other"]
 _MODEL: Final = "([^/:]+)"
 
 
+#: The ends of the paths of Ollama's own API.
+_OLLAMA: Final = re.compile(
+    r"/api/(?:chat|generate|embed(?:dings)?|tags|show|ps|version|pull|push|create|copy|delete)/?$"
+)
+
+
+def expects_text_error(path: str) -> bool:
+    """Return whether clients of a path show only errors that are a text, not an object: those of Ollama."""
+    return _OLLAMA.search(path) is not None
+
+
 def _compile(path: str) -> "re.Pattern[str]":
     return re.compile(path.replace("{model}", _MODEL).replace("{id}", "[^/]+"))
 

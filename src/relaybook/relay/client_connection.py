@@ -6,6 +6,7 @@ refused before admission, this module responds to the request and counts it. The
 
 import asyncio
 
+from relaybook.apis import expects_text_error
 from relaybook.errors import RelayError
 from relaybook.relay import admission, response_lines
 from relaybook.relay.connection import Connection
@@ -263,7 +264,10 @@ class ClientConnection(Connection):
         self.relay.count_refused(error)
         if not self.lost:
             cors_lines = self.relay.cors.headers(head.origin if head else b"") if self.relay.cors else b""
-            response = response_lines.error_response(error, message, self.relay.prefix, cors_lines, head_only=head_only)
+            is_text = head is not None and expects_text_error(head.target.partition(b"?")[0].decode("latin-1"))
+            response = response_lines.error_response(
+                error, message, self.relay.prefix, cors_lines, is_text=is_text, head_only=head_only
+            )
             self.transport.write(response)
         self.close_gently(linger=True)
 

@@ -56,6 +56,7 @@ There is one exception. With ``on_client_gone = finish``, if the whole request w
 from enum import IntEnum
 
 from relaybook import clock
+from relaybook.apis import expects_text_error
 from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Closed, ClosedOutcome, Opened, ResponseBegin, encode_event
@@ -439,7 +440,9 @@ class Exchange:
         client = self.client
         if client is None:
             return
-        body = response_lines.error_json(error, message, self.relay.log_url(self.id_text) if self.has_record else None)
+        log_url = self.relay.log_url(self.id_text) if self.has_record else None
+        is_text = expects_text_error(self.destination.api_path.decode("latin-1"))
+        body = response_lines.error_json(error, message, log_url, is_text=is_text)
         lines = response_lines.error_lines(error, body, self.tags.prefix, self.id_text)
         begin = ResponseBegin(error.status, b"", b"\r\n".join(lines), made=True)
         self.frame(FrameKind.RESPONSE_BEGIN, self.id, encode_event(begin))

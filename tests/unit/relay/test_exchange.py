@@ -394,3 +394,11 @@ def test_an_exchange_ends_once() -> None:
     world.exchange.interrupt()
     world.exchange.client_gone()
     assert (world.gate.frames, world.over) == (before, 1)
+
+
+@pytest.mark.parametrize(("path", "is_text"), [(b"/v1/api/chat", True), (b"/v1/chat/completions", False)])
+def test_clients_of_ollama_get_the_error_of_the_relay_as_a_text(path: bytes, is_text: bool) -> None:
+    world = World(target=path, connected=False).request()
+    world.exchange.dial_failed("Nobody is there.")
+    error = json.loads(world.client.sent.partition(b"\r\n\r\n")[2])["error"]
+    assert error == "Nobody is there." if is_text else error["message"] == "Nobody is there."

@@ -1,10 +1,13 @@
 """Test the messages for paths that no route serves."""
 
+import json
 import re
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from tests.support.raw_http import at
+from tests.support.relay_world import RelayWorld
 
 from relaybook.relay.context import RelayContext
 from relaybook.relay.not_found import not_found_message
@@ -61,3 +64,12 @@ def test_a_route_that_exists_is_named(target: bytes, words: str) -> None:
 
 def assert_says(message: str, pattern: str) -> None:
     assert re.search(pattern, message), message
+
+
+@pytest.mark.parametrize(("path", "is_text"), [(b"/api/chat", True), (b"/api/tags", True), (b"/v1/api", False)])
+def test_clients_of_ollama_get_the_error_as_a_text(path: bytes, is_text: bool) -> None:
+    """Ollama's JavaScript client shows an object as "[object Object]"."""
+    world = RelayWorld(listen="0.0.0.0:4100").feed(at(path.replace(b"/v1", b""), b"POST"))
+    head, _, body = world.transport.said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404 ")
+    assert isinstance(json.loads(body)["error"], str) is is_text
