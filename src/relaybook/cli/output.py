@@ -10,6 +10,8 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
+from relaybook.settings.routes import DEFAULT
+
 #: A request as the API returns it.
 Row = Mapping[str, Any]
 
@@ -42,7 +44,8 @@ def one_line(row: Row) -> str:
     names = (truncate_middle(escape(name), _NAME_WIDTH) for name in (row["namespace"], model(row)))
     cells = (*names, tokens(row), cost(row), duration(row), result(row))
     padded = [cell.ljust(width) for cell, width in zip(cells, _COLUMN_WIDTHS, strict=True)]
-    return "  ".join([local_time(row["started_at"]), *padded, previews(row)]).rstrip()
+    via = [f"via {name}"] if (name := route(row)) else []
+    return "  ".join([local_time(row["started_at"]), *padded, *via, previews(row)]).rstrip()
 
 
 def truncate_middle(text: str, width: int) -> str:
@@ -97,6 +100,11 @@ def duration(row: Row) -> str:
 def model(row: Row) -> str:
     """Return the requested model, or else the model in the response."""
     return row["model"] or row["response_model"] or UNKNOWN
+
+
+def route(row: Row) -> str | None:
+    """Return the name of the route, or `None` if it is the route of the setting ``upstream``."""
+    return None if row["route"] == DEFAULT else escape(row["route"])
 
 
 def local_time(timestamp: str) -> str:

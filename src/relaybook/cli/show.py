@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.cli.failure import CommandFailed
-from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, tokens
+from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, route, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
 from relaybook.log.descriptions import COST_REASONS, FIELDS
@@ -53,6 +53,7 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "duration", _timing(detail)
     yield "tokens", _tokens(detail)
     yield "cost", _cost(detail)
+    yield "route", route(detail) or ""
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
     yield "response", _response(detail)
     yield "client", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))

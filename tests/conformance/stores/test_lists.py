@@ -189,6 +189,10 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
     assert values("finish_reason") == []
     assert values("namespace") == [("n", 4)]
     assert values("key") == [("3fa9c2d1e0b4", 4)]
+    assert values("route") == [("default", 4)]
+    store.commit(an_entry(route="gemini"), an_entry(route="anthropic"), an_entry(route="gemini"))
+    assert values("route") == [("default", 4), ("gemini", 2), ("anthropic", 1)]
+    assert values("route", "g") == [("gemini", 2)]
     assert values("property") == [("channel", 3), ("tier", 1)]
     assert values("property.channel") == [("ios", 2), ("web", 1)]
     assert values("property.none") == []

@@ -78,7 +78,7 @@ def test_tokens_and_cost_are_summed_and_an_unknown_cost_is_not_zero(store: Store
     assert percentiles(total.first_token, 0.0, 1.0) == (20.0, 20.0)
 
 
-@pytest.mark.parametrize("by", ["namespace", "model", "outcome", "property.channel"])
+@pytest.mark.parametrize("by", ["namespace", "model", "outcome", "route", "property.channel"])
 def test_groups_are_the_values_largest_first(store: Store, by: str) -> None:
     for value, number in (("x", 2), ("y", 3), ("complete", 1)):
         fields = {"properties": {"channel": value}} if by == "property.channel" else {by: value}

@@ -161,3 +161,8 @@ def test_long_previews_are_truncated() -> None:
 
 def test_without_previews_the_text_is_empty() -> None:
     assert previews(row()) == ""
+
+
+def test_the_route_is_named_if_it_is_not_the_default_route() -> None:
+    assert "via anthropic  Hello" in one_line(row(route="anthropic", input_preview="Hello"))
+    assert "via" not in one_line(row(input_preview="Hello"))

@@ -74,6 +74,11 @@ def test_fields_come_first_and_empty_ones_are_omitted() -> None:
     assert not [line for line in shown if line.startswith("key")]
 
 
+def test_the_route_is_shown_if_it_is_not_the_default_route() -> None:
+    assert "route       anthropic" in lines(route="anthropic")
+    assert not [line for line in lines() if line.startswith("route")]
+
+
 def test_feedback_is_one_line_per_source() -> None:
     feedback = [
         Feedback(source="judge", score=-0.25, label="rude", at=1),

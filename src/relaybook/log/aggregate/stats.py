@@ -24,7 +24,7 @@ BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_6
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
-FIELDS: Final = ("namespace", "model", "outcome", "label")
+FIELDS: Final = ("namespace", "model", "outcome", "route", "label")
 #: A field that records do not have. Its value is "" for every request, so its aggregates cover all requests.
 ALL: Final = ""
 #: Fields whose aggregates over time are kept when requests are removed. Aggregates by property are also kept.

@@ -30,7 +30,7 @@ from relaybook.tags import WarningCode, property_name
 MAX_SUBSTRING: Final = 1000
 #: Fields whose values can be listed with counts, besides ``property.<name>``. The values of ``property`` are the names
 #: of properties.
-LISTED_FIELDS: Final = ("namespace", "model", "user", "session", "key", "finish_reason", LABEL, "property")
+LISTED_FIELDS: Final = ("namespace", "model", "user", "session", "key", "route", "finish_reason", LABEL, "property")
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 #: Timestamps are limited to the years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets can result

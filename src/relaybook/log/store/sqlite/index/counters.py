@@ -18,7 +18,7 @@ from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 #: Fields whose values are counted. The counts are used in selection lists, and to find the condition of a filter that
 #: matches the fewest records.
 COUNTED_FIELDS: Final = (
-    *("model", "key", "finish_reason", "stream_ended", "kind", "outcome", "status", "failed", "cost_reason"),
+    *("model", "key", "route", "finish_reason", "stream_ended", "kind", "outcome", "status", "failed", "cost_reason"),
 )
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 

@@ -410,7 +410,7 @@ def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] |
     if term.name == "namespace":
         sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()
         column = "namespace"
-    elif term.name in ("model", "user", "session", "key", "label") or term.name.startswith("property."):
+    elif term.name in ("model", "user", "session", "key", "route", "label") or term.name.startswith("property."):
         sql, bindings = "SELECT value FROM value_counts WHERE field = ? AND {}", (term.name,)
         column = "value"
     else:

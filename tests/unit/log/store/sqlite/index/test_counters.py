@@ -33,6 +33,7 @@ def test_values_are_counted_once_per_record() -> None:
         ("property", "p", 2),
         ("property.p", "x", 1),
         ("property.p", "y", 1),
+        ("route", "default", 2),
         ("status", "200", 1),
         ("user", "u", 1),
         ("warning", "value_cut", 1),
