@@ -80,6 +80,11 @@ export function useStatus<T>(select: (status: Status) => T): T | undefined {
   return useQuery({ ...statusQuery(), select }).data;
 }
 
+/** Whether the server has more than one route. False until the status is loaded. */
+export function useHasRoutes(): boolean {
+  return useStatus(({ routes }) => (routes ?? []).length > 1) ?? false;
+}
+
 /** A single failed poll is ignored, because the next poll may succeed. */
 const GRACE_MS = 3_000;
 

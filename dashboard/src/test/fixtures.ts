@@ -6,11 +6,30 @@ import type {
   Message,
   Output,
   RequestDetail,
+  RouteRow,
   Row,
   StatsPoint,
   StatsResponse,
   Status,
 } from "~/generated/api-types";
+
+/** The route of the setting `upstream`. */
+export const A_ROUTE: RouteRow = {
+  name: "default",
+  base_url: "http://127.0.0.1:4100/v1",
+  upstream: "https://api.openai.com/v1",
+  preset: null,
+  variable: null,
+};
+
+/** A route of a preset. */
+export const ANTHROPIC_ROUTE: RouteRow = {
+  name: "anthropic",
+  base_url: "http://127.0.0.1:4100/anthropic",
+  upstream: "https://api.anthropic.com",
+  preset: "anthropic",
+  variable: "ANTHROPIC_BASE_URL",
+};
 
 type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<Status[Name]> : Status[Name] };
 
@@ -44,6 +63,7 @@ export function statusWith(changes: Changes = {}): Status {
       last_removal: null,
       ...retention,
     },
+    routes: [A_ROUTE],
     deletions: [],
     gaps: [],
     gap_count: 0,

@@ -1,10 +1,10 @@
-import { act, fireEvent, renderHook, screen, within } from "@testing-library/react";
+import { act, fireEvent, renderHook, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { formatTimeSpan } from "~/api/stats";
 import type { StatsResponse } from "~/generated/api-types";
-import { point, statsAnswer } from "~/test/fixtures";
+import { A_ROUTE, ANTHROPIC_ROUTE, point, statsAnswer, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { OverviewContent, reachesBehind, useFrozenWhilePressed } from "./overview-page";
+import { GroupBySelect, OverviewContent, reachesBehind, useFrozenWhilePressed } from "./overview-page";
 
 // These tests have no canvas.
 vi.mock("./uplot-chart", () => ({
@@ -59,6 +59,18 @@ it("shows the mean score if any request has feedback, and groups by label", asyn
   expect(await screen.findByText("mean score")).toBeVisible();
   expect(screen.getByTitle("Mean of 12 scores of 9 requests with feedback")).toHaveTextContent("0.754");
   expect(screen.getByRole("link", { name: "Filter by label good" })).toBeVisible();
+});
+
+it.each([
+  [[A_ROUTE], false],
+  [[A_ROUTE, ANTHROPIC_ROUTE], true],
+])("offers to group by route only if there are several routes", async (routes, isOffered) => {
+  vi.stubGlobal("fetch", async (url: string) =>
+    Response.json(url.includes("/api/status") ? statusWith({ routes }) : { data: [{ value: "channel", requests: 1 }] }),
+  );
+  await renderAt("", <GroupBySelect />);
+  await screen.findByRole("option", { name: "channel" });
+  await waitFor(() => expect(screen.queryByRole("option", { name: "route" }) !== null).toBe(isOffered));
 });
 
 it("unknown values are a dash, never 0", async () => {

@@ -7,7 +7,7 @@ import { useMemo, useState } from "react";
 import { feedbackSummaryQuery, useHasFeedback } from "~/api/feedback";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
-import { useStatus } from "~/api/status";
+import { useHasRoutes, useStatus } from "~/api/status";
 import { withSort } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
@@ -92,6 +92,8 @@ export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPo
 }
 
 const FIELDS = ["namespace", "model", "outcome"];
+/** This field is offered if the server has more than one route. */
+const ROUTE = "route";
 /** This field is offered if any request has feedback. */
 const LABEL = "label";
 
@@ -101,7 +103,9 @@ export function GroupBySelect() {
   const go = useOverviewNavigate();
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
   // The field in the URL is always an option.
-  const fields = useHasFeedback() || by === LABEL ? [...FIELDS, LABEL] : FIELDS;
+  const fields = [...FIELDS];
+  if (useHasRoutes() || by === ROUTE) fields.push(ROUTE);
+  if (useHasFeedback() || by === LABEL) fields.push(LABEL);
   const isOther = by !== undefined && !fields.includes(by) && !properties.includes(by);
   const option = (field: string) => ({ value: field, label: fieldName(field) });
   return (

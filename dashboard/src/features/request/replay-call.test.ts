@@ -31,6 +31,15 @@ describe("a request copied as curl", () => {
     expect(callOf(sampleRequest({}), status, undefined).url).toBe("https://corp.example/llm/v1/chat/completions");
   });
 
+  it.each([
+    ["anthropic", "/anthropic/v1/messages"],
+    ["groq", "/groq/openai/v1/chat/completions"],
+    ["default", "/v1/chat/completions"],
+  ])("is sent to the base URL of the route %s", (route, path) => {
+    const status = { ...STATUS, relay_base_url: "https://corp.example/llm/v1" };
+    expect(callOf(sampleRequest({ route, path }), status, undefined).url).toBe(`https://corp.example/llm${path}`);
+  });
+
   it("quotes the body for the shell", () => {
     expect(quoted('it\'s\n$(rm -rf ~) `x` "y" \\')).toBe("'it'\\''s\n$(rm -rf ~) `x` \"y\" \\'");
     expect(asCurl(call({ text: "'; echo owned; '" }))).toContain("--data-raw ''\\''; echo owned; '\\'''");
@@ -140,6 +149,15 @@ describe("a request copied as a script", () => {
     expect(script).toContain('-H "x-goog-api-key: $GEMINI_API_KEY"');
     expect(script).toContain("x-goog-user-project: p1");
     expect(asPython(call({ text: '{"contents": "Hi"}' }, generate))).not.toContain("client");
+  });
+
+  it.each([
+    ["chat", "/groq/openai/v1/chat/completions", "http://127.0.0.1:4100/groq/openai/v1"],
+    ["chat", "/openrouter/api/v1/chat/completions", "http://127.0.0.1:4100/openrouter/api/v1"],
+    ["response", "/openai/v1/responses", "http://127.0.0.1:4100/openai/v1"],
+  ] as const)("has the base URL of the route, for %s at %s", (kind, path, baseUrl) => {
+    expect(asPython(call(body, { kind, path }))).toContain(`OpenAI(base_url="${baseUrl}"`);
+    expect(asNode(call(body, { kind, path }))).toContain(`baseURL: "${baseUrl}"`);
   });
 
   it("works without a key in the environment if the upstream is simulated", () => {

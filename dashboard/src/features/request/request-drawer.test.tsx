@@ -4,7 +4,7 @@ import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Part, RequestDetail } from "~/generated/api-types";
 import { COST_REASONS } from "~/generated/vocabulary";
-import { sampleOutput, sampleRequest, textMessage } from "~/test/fixtures";
+import { A_ROUTE, ANTHROPIC_ROUTE, sampleOutput, sampleRequest, statusWith, textMessage } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
@@ -52,6 +52,15 @@ describe("an open request", () => {
     const page = await open({ session: "ses_1" });
     await userEvent.click(screen.getByRole("link", { name: "Filter by session ses_1" }));
     expect(page.where()).toBe("/requests?model=gpt-4o&session=ses_1");
+  });
+
+  it("shows its route as a filter only if the server has more than one route", async () => {
+    answers.set("/api/status", () => Response.json(statusWith()));
+    const page = await open({ route: "anthropic" });
+    expect(screen.queryByRole("link", { name: "Filter by route anthropic" })).toBeNull();
+    answers.set("/api/status", () => Response.json(statusWith({ routes: [A_ROUTE, ANTHROPIC_ROUTE] })));
+    await userEvent.click(await screen.findByRole("link", { name: "Filter by route anthropic" }, { timeout: 5_000 }));
+    expect(page.where()).toBe("/requests?model=gpt-4o&route=anthropic");
   });
 
   it("opens the newer request with k, ignores j without an older one, and closes with Escape", async () => {

@@ -1,6 +1,7 @@
 /** The summary of a request: result, tags, ids, notes, requests with the same id. */
 
 import { Group, Table } from "@mantine/core";
+import { useHasRoutes } from "~/api/status";
 import { summarizeOutcome } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
@@ -47,9 +48,10 @@ export function FirstLine({ request }: { request: RequestDetail }) {
   );
 }
 
-/** Namespace, properties, user, session, key, model, time and ids. Each value filters the log. */
+/** Namespace, properties, user, session, key, model, route, time and ids. Each value filters the log. */
 export function Tags({ request }: { request: RequestDetail }) {
-  const { namespace, properties, user, session, key, model, response_model } = request;
+  const { namespace, properties, user, session, key, route, model, response_model } = request;
+  const hasRoutes = useHasRoutes();
   return (
     <>
       <Group className={css.tags} gap="4px 12px" mih={26}>
@@ -83,6 +85,11 @@ export function Tags({ request }: { request: RequestDetail }) {
           <span className="wrap-anywhere" title="Model named in the response">
             <span className="muted">→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
+        )}
+        {hasRoutes && (
+          <FilterLink name="route" value={route} className={pageCss.value}>
+            <span className="muted">route</span> <bdi>{route}</bdi>
+          </FilterLink>
         )}
         <span>
           <span className="muted">started</span> <Timestamp at={request.started_at} format="milliseconds" />

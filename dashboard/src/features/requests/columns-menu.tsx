@@ -6,6 +6,7 @@ import { Box, Checkbox, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { KeyboardEvent } from "react";
 import { propertiesQuery } from "~/api/namespaces";
+import { useHasRoutes } from "~/api/status";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import {
@@ -31,7 +32,8 @@ type Props = {
 export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
   const properties = useQuery(propertiesQuery()).data?.data ?? [];
   const offered = [...properties.map(({ value }) => propertyColumn(value)), ...OFFERED];
-  const others = offered.filter((id) => !chosen.includes(id));
+  const hasRoutes = useHasRoutes();
+  const others = offered.filter((id) => !chosen.includes(id) && (id !== "route" || hasRoutes));
   const hidden = chosen.filter((id) => !visible.includes(id));
 
   const change = (columns: readonly ColumnId[]) => {

@@ -9,12 +9,18 @@ import {
   visibleColumns,
 } from "./columns";
 
-const USUAL = usualColumns("channel");
+const USUAL = usualColumns("channel", false);
 const WIDE = { width: 1440, isNarrow: false, sort: undefined };
 
 it("shows the most frequent property after the namespace", () => {
   expect(USUAL.slice(0, 3)).toEqual(["namespace", "property.channel", "model"]);
-  expect(usualColumns(undefined)).not.toContain("property.channel");
+  expect(usualColumns(undefined, false)).not.toContain("property.channel");
+});
+
+it("shows the route before the model if the server has more than one route", () => {
+  const columns = usualColumns("channel", true);
+  expect(columns.slice(0, 4)).toEqual(["namespace", "property.channel", "route", "model"]);
+  expect(USUAL).not.toContain("route");
 });
 
 it("shows the time and all chosen columns if there is space", () => {

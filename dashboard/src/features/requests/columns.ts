@@ -22,6 +22,7 @@ const COLUMNS = {
   time: { label: "Ended", width: 116 },
   namespace: { label: "Namespace", width: 176 },
   property: { label: "Property", width: 104, rank: 3 },
+  route: { label: "Route", width: 96, rank: 4 },
   model: { label: "Model", width: 124, rank: 4 },
   text: { label: "Question → answer", width: 240 },
   result: { label: "Result", width: 196 },
@@ -78,9 +79,13 @@ function kindOf(id: ColumnId): Kind {
   return propertyName(id) === undefined ? (id as Kind) : "property";
 }
 
-/** The columns that are shown if the reader has not chosen columns. `property` is the most frequent property. */
-export function usualColumns(property: string | undefined): readonly ColumnId[] {
-  return property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
+/**
+ * The columns that are shown if the reader has not chosen columns. `property` is the most frequent property.
+ * `hasRoutes` says whether the server has more than one route.
+ */
+export function usualColumns(property: string | undefined, hasRoutes: boolean): readonly ColumnId[] {
+  const columns = hasRoutes ? insertColumn(USUAL, "route") : USUAL;
+  return property === undefined ? columns : insertColumn(columns, propertyColumn(property));
 }
 
 /** Insert a column at its usual place. */

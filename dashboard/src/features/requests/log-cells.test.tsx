@@ -114,3 +114,8 @@ it.each<[Partial<Row>, string]>([
     expect((await screen.findByRole("cell")).textContent).toBe(text);
   },
 );
+
+it("the route is a link that filters by it", async () => {
+  await renderCells(sampleRequest({ route: "anthropic" }), ["route"]);
+  expect(await screen.findByRole("link", { name: "Filter by route anthropic" })).toBeVisible();
+});

@@ -49,6 +49,8 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
       return <NamespaceChip namespace={row.namespace} />;
     case "model":
       return <ValueCell name="model" value={row.model} />;
+    case "route":
+      return <ValueCell name="route" value={row.route} />;
     case "user":
       return <ValueCell name="user" value={row.user} />;
     case "session":

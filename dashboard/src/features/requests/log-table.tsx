@@ -13,6 +13,7 @@ import {
   useRef,
   useSyncExternalStore,
 } from "react";
+import { useHasRoutes } from "~/api/status";
 import { parseTimestamp } from "~/domain/time-range";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
@@ -58,9 +59,10 @@ export function useIsNarrow(): boolean {
 export const LogTable = memo(function LogTable(props: Props) {
   const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
   const [view, setView] = useLogView();
+  const hasRoutes = useHasRoutes();
   const isNarrow = useIsNarrow();
   const width = useWidth(scroller);
-  const chosen = view.columns ?? usualColumns(property);
+  const chosen = view.columns ?? usualColumns(property, hasRoutes);
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;

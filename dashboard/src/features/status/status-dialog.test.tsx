@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Status } from "~/generated/api-types";
-import { answerWith, statusWith } from "~/test/fixtures";
+import { A_ROUTE, ANTHROPIC_ROUTE, answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { SignOut, StatusPanel } from "./status-dialog";
 
@@ -101,6 +101,21 @@ it("the servers of a shared log say how far they are behind, or since when they 
   expect(await within(panel).findByText("log 0.4 s behind")).toBeVisible();
   expect(within(panel).getByText(/^lost at \d\d:\d\d:\d\d$/)).toBeVisible();
   expect(within(panel).getByText(/^The server web-2 has not responded since \d\d:\d\d:\d\d\.$/)).toBeVisible();
+});
+
+it("several routes are listed with their base URLs and upstreams", async () => {
+  answerWith(statusWith({ routes: [A_ROUTE, ANTHROPIC_ROUTE] }));
+  const panel = await open();
+  const row = await within(panel).findByRole("row", { name: /^anthropic/ });
+  expect(row).toHaveTextContent("http://127.0.0.1:4100/anthropic");
+  expect(row).toHaveTextContent("https://api.anthropic.com");
+});
+
+it("the only route is not listed, because its base URL is shown anyway", async () => {
+  answerWith(statusWith());
+  const panel = await open();
+  expect(await within(panel).findByText("http://127.0.0.1:4100/v1")).toBeVisible();
+  expect(within(panel).queryByRole("heading", { name: "Routes" })).toBeNull();
 });
 
 it("the latest deletions say when, how many, by whom and how far they are", async () => {

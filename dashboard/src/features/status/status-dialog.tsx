@@ -7,7 +7,7 @@ import { useSignedIn, useSignOut } from "~/api/session";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
 import { listTime, utc } from "~/format/time";
-import type { DeletionRow, LogGap, RecorderStatus, Status } from "~/generated/api-types";
+import type { DeletionRow, LogGap, RecorderStatus, RouteRow, Status } from "~/generated/api-types";
 import { GAP_REASONS, REFUSALS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { useHealth } from "./health";
@@ -60,6 +60,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
             <DeletionList deletions={status.deletions} now={at} />
             <GapList gaps={status.gaps} total={status.gap_count} now={at} />
             <RefusalList refused={status.refused} />
+            <RouteList routes={status.routes} />
             <SettingsTable settings={status.settings} />
             <p className="muted">
               Relaybook {status.version} · base URL <code>{status.relay_base_url}</code>{" "}
@@ -232,6 +233,36 @@ export function GapList({ gaps, total, now }: GapListProps) {
           The latest {count(gaps.length)} of {plural(total, "gap")}.
         </p>
       )}
+    </section>
+  );
+}
+
+/** The routes, if there is more than one: their base URLs and upstreams. */
+export function RouteList({ routes }: { routes: readonly RouteRow[] }) {
+  if (routes.length < 2) return null;
+  return (
+    <section>
+      <h3>Routes</h3>
+      <Table className={css.table} borderColor="var(--color-border)">
+        <Table.Thead className="muted">
+          <Table.Tr>
+            <Table.Th>route</Table.Th>
+            <Table.Th>base URL</Table.Th>
+            <Table.Th>upstream</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {routes.map(({ name, base_url, upstream }) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row">{name}</Table.Th>
+              <Table.Td>
+                <code>{base_url}</code> <CopyButton text={base_url} label={`base URL of ${name}`} />
+              </Table.Td>
+              <Table.Td>{upstream}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
     </section>
   );
 }
