@@ -100,11 +100,12 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Generate these files again: settings, API, malformed requests, the page's types, parts of deploy/
+docs: .venv/.dev ## Generate these files again: settings, clients, API, malformed requests, the page's types, parts of deploy/
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page
 	@$(BIN)/python -m tests.support.vocabulary_page
+	@$(BIN)/python -m tests.support.clients_page
 	@$(BIN)/python -m tests.support.prometheus_rule
 	@$(BIN)/python -m tests.support.grafana_dashboard
 	@$(BIN)/python -m tests.integration.test_bad_input

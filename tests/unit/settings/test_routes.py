@@ -1,8 +1,10 @@
 """Test how routes are resolved from presets, tables and general settings."""
 
+import re
 from pathlib import Path
 
 import pytest
+from tests.support.tree import ROOT
 
 from relaybook.settings import BadSetting
 from relaybook.settings.configuration import resolve
@@ -170,3 +172,15 @@ def test_the_warning_about_an_upstream_without_a_path_names_the_route(tmp_path: 
     (tmp_path / "relaybook.toml").write_text('[routes.own]\nupstream = "http://a.example"')
     (warning,) = resolve({"routes": "anthropic"}, {"HOME": "/h"}, tmp_path).server_warnings
     assert warning.startswith("The upstream of own http://a.example has no path")
+
+
+GUIDE = (ROOT / "docs" / "how-to" / "use-several-providers.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("toml", re.findall(r"^```toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL))
+def test_the_settings_files_in_the_guide_are_valid(tmp_path: Path, toml: str) -> None:
+    assert len(routes_of(tmp_path, toml)) > 1
+
+
+def test_an_empty_table_is_the_route_of_its_preset(tmp_path: Path) -> None:
+    assert routes_of(tmp_path, "[routes.gemini]")["gemini"].upstream == "https://generativelanguage.googleapis.com"
