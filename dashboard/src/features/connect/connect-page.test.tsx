@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BaseUrl } from "~/app/layout";
-import { answerWith, statusWith } from "~/test/fixtures";
+import { A_ROUTE, ANTHROPIC_ROUTE, answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { ConnectGuide, ConnectPage } from "./connect-page";
 
@@ -15,19 +15,53 @@ describe("the setup steps in an empty log", () => {
     answerWith(statusWith());
     await renderAt("", <ConnectGuide />);
     expect(screen.getByRole("heading", { name: "No requests yet. Send one to this base URL:" })).toBeVisible();
-    expect(await screen.findByText("export OPENAI_BASE_URL=http://127.0.0.1:4100/v1")).toBeVisible();
+    expect(
+      (await screen.findAllByText(/^export OPENAI_BASE_URL=http:\/\/127\.0\.0\.1:4100\/v1 export OPENAI_API_KEY=/))[0],
+    ).toBeVisible();
     expect(screen.getByText("Listening… The first request appears here automatically.")).toBeVisible();
   });
 
-  it("have a sample for each kind of client, selected with arrow keys and copied with a button", async () => {
+  it("have a setup for each client, selected with arrow keys and copied with a button", async () => {
     answerWith(statusWith());
     const user = userEvent.setup();
     await renderAt("", <ConnectGuide />);
-    await user.click(await screen.findByRole("tab", { name: "Python" }));
-    await user.keyboard("{ArrowRight}{ArrowRight}");
+    await user.click(await screen.findByRole("tab", { name: "Vercel AI SDK" }));
+    await user.keyboard("{ArrowDown}");
     expect(screen.getByRole("tab", { name: "curl" })).toHaveFocus();
-    await user.click(screen.getByRole("button", { name: "Copy curl sample" }));
+    await user.click(screen.getByRole("button", { name: "Copy curl setup: In a shell" }));
     expect(await navigator.clipboard.readText()).toMatch(/^curl http:\/\/127\.0\.0\.1:4100\/v1\/chat\/completions /);
+  });
+
+  it("say which routes a client needs that no route serves", async () => {
+    answerWith(statusWith());
+    await renderAt("", <ConnectGuide />);
+    await userEvent.click(await screen.findByRole("tab", { name: "Claude Code" }));
+    const panel = screen.getByRole("tabpanel", { name: "Claude Code" });
+    expect(panel).toHaveTextContent(
+      "No route of this server fits Claude Code. Start Relaybook with --routes anthropic",
+    );
+    expect(panel).toHaveTextContent("export ANTHROPIC_BASE_URL=http://127.0.0.1:4100/anthropic");
+  });
+
+  it("are for the chosen route, if there are several", async () => {
+    answerWith(statusWith({ routes: [A_ROUTE, ANTHROPIC_ROUTE] }));
+    await renderAt("", <ConnectGuide />);
+    await userEvent.selectOptions(await screen.findByRole("combobox", { name: "Route" }), "anthropic");
+    expect(
+      screen.getAllByText(
+        /^export ANTHROPIC_BASE_URL=http:\/\/127\.0\.0\.1:4100\/anthropic export ANTHROPIC_API_KEY=/,
+      )[0],
+    ).toBeVisible();
+    expect(screen.getByRole("tabpanel", { name: "OpenAI Python" })).toHaveTextContent("uses the route default");
+    await userEvent.click(screen.getByRole("tab", { name: "Claude Code" }));
+    expect(screen.getByRole("tabpanel", { name: "Claude Code" })).not.toHaveTextContent("uses the route");
+  });
+
+  it("have no choice of a route if there is only one", async () => {
+    answerWith(statusWith());
+    await renderAt("", <ConnectGuide />);
+    await screen.findByRole("tab", { name: "curl" });
+    expect(screen.queryByRole("combobox")).toBeNull();
   });
 });
 

@@ -1,30 +1,30 @@
-/** The data that a client needs to connect: base URL, key and header prefix. */
+/** The data that a client needs to connect: the routes with their base URLs, the key, and the header prefix. */
 
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
-import type { Status } from "~/generated/api-types";
+import type { RouteRow, Status } from "~/generated/api-types";
 
 export type Connection = {
-  baseUrl: string;
+  /** All routes. The first is the route of the setting `upstream`. */
+  routes: readonly RouteRow[];
+  /** The URL of the relay without the path of a route. */
+  root: string;
   /** A key that the simulated upstream accepts. `null` for a real upstream. */
   anyKey: string | null;
   /** Prefix of the headers that tag a request. */
   prefix: string;
   /** The namespace of requests without a namespace header. */
   defaultNamespace: string;
-  /** The base URL of the upstream. `null` if it is simulated. */
-  upstream: string | null;
 };
 
 export function connectionOf(status: Status): Connection {
-  const isSimulated = status.sample_data;
-  const { header_prefix: prefixes, default_namespace: namespace, upstream } = status.settings;
+  const { header_prefix: prefixes, default_namespace: namespace } = status.settings;
   return {
-    baseUrl: status.relay_base_url,
-    anyKey: isSimulated ? "any-key" : null,
+    routes: status.routes,
+    root: status.relay_base_url.replace(/\/(v1\/?)?$/, ""),
+    anyKey: status.sample_data ? "any-key" : null,
     prefix: (Array.isArray(prefixes) ? textOf(prefixes[0]) : null) ?? "Service",
     defaultNamespace: textOf(namespace) ?? "default",
-    upstream: isSimulated ? null : textOf(upstream),
   };
 }
 

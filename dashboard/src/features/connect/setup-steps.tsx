@@ -1,9 +1,11 @@
-/** Setup steps: base URL, code samples, tools, tags. */
+/** Setup steps: the route, its base URL, the clients, tags. */
 
-import { Box, Group, Stack, Tabs } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Box, Group, NativeSelect, Stack, Tabs } from "@mantine/core";
+import { Fragment, type ReactNode, useState } from "react";
+import type { RouteRow } from "~/generated/api-types";
+import { CLIENTS, type Client } from "~/generated/clients";
 import { CopyButton } from "~/ui/copy-button";
-import { exportLines, samplesOf } from "./code-samples";
+import { exportLines, setupOf } from "./client-setup";
 import css from "./connect.module.css";
 import type { Connection } from "./connection";
 
@@ -15,32 +17,54 @@ type ClientStepsProps = {
 
 /** All setup steps. */
 export function ClientSteps({ connection, children }: ClientStepsProps) {
+  const { routes } = connection;
+  const [name, setName] = useState("default");
+  const route = routes.find((each) => each.name === name) ?? routes[0];
+  if (route === undefined) return null;
   return (
     <Stack gap={28}>
       <section>
-        <BaseUrlSection connection={connection} />
+        {routes.length > 1 && <RouteSelect routes={routes} value={route.name} onChange={setName} />}
+        <BaseUrlSection connection={connection} route={route} />
         {children}
       </section>
       <section>
-        <h2>In code</h2>
-        <SampleTabs connection={connection} />
+        <h2>Set up a client</h2>
+        <ClientTabs connection={connection} route={route} />
       </section>
       <TaggingHelp connection={connection} />
     </Stack>
   );
 }
 
-/** The base URL, and the two lines that set it in the environment. */
-export function BaseUrlSection({ connection }: { connection: Connection }) {
-  const lines = exportLines(connection);
-  const { baseUrl, upstream } = connection;
+type RouteSelectProps = { routes: readonly RouteRow[]; value: string; onChange: (name: string) => void };
+
+/** The route whose base URL is shown. */
+export function RouteSelect({ routes, value, onChange }: RouteSelectProps) {
+  return (
+    <NativeSelect
+      mb={12}
+      maw={520}
+      label="Route"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={routes.map(({ name, upstream }) => ({ value: name, label: `${name} → ${upstream}` }))}
+    />
+  );
+}
+
+type OnRouteProps = { connection: Connection; route: RouteRow };
+
+/** The base URL of a route, and the lines that set it in the environment. */
+export function BaseUrlSection({ connection, route }: OnRouteProps) {
+  const { base_url: baseUrl, upstream } = route;
   return (
     <>
       <Group component="p" className={css.address} gap={6} wrap="nowrap">
         <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL" />
       </Group>
       <p>
-        {upstream === null ? (
+        {connection.anyKey !== null ? (
           "The upstream is simulated. It needs no API key and no network."
         ) : (
           <>
@@ -49,15 +73,90 @@ export function BaseUrlSection({ connection }: { connection: Connection }) {
         )}{" "}
         Most SDKs and tools read the base URL from the environment:
       </p>
-      <CodeBlock code={lines.url} label="line that sets the base URL" />
-      <CodeBlock code={lines.key} label="line that sets the key" />
+      <CodeBlock code={exportLines(connection, route)} label="lines that set the base URL" />
     </>
   );
 }
 
-/** The headers that tag a request. */
+const GROUPS = [...new Set(CLIENTS.map(({ group }) => group))];
+
+/** The clients by group, and the setup of the selected client. */
+export function ClientTabs({ connection, route }: OnRouteProps) {
+  return (
+    <Tabs defaultValue="python" orientation="vertical" variant="list" className={css.clients ?? ""}>
+      <Tabs.List aria-label="Clients" className={css.clientList ?? ""}>
+        {GROUPS.map((group) => (
+          <Fragment key={group}>
+            <span className={css.group} role="presentation">
+              {group}
+            </span>
+            {CLIENTS.filter((client) => client.group === group).map(({ id, name }) => (
+              <Tabs.Tab key={id} value={id} className={css.tab ?? ""}>
+                {name}
+              </Tabs.Tab>
+            ))}
+          </Fragment>
+        ))}
+      </Tabs.List>
+      {CLIENTS.map((client) => (
+        <Tabs.Panel key={client.id} value={client.id} className={css.client ?? ""}>
+          <ClientPanel client={client} connection={connection} route={route} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** What to set in a client, how it sends tags, and what else to know. */
+export function ClientPanel({ client, connection, route: chosen }: OnRouteProps & { client: Client }) {
+  const { route, snippets, tags, notes } = setupOf(client, connection, chosen);
+  return (
+    <>
+      {route === undefined && (
+        <p className="notice" data-tone="amber">
+          No route of this server fits {client.name}. Start Relaybook with <code>--routes {client.preset}</code>, then
+          this setup works:
+        </p>
+      )}
+      {route !== undefined && route !== chosen && (
+        <p className="muted">
+          {client.name} uses the route <code>{route.name}</code>.
+        </p>
+      )}
+      {snippets.map(({ place, code }) => (
+        <Fragment key={place}>
+          <Box component="p" className={css.place}>
+            {place}
+          </Box>
+          <CodeBlock code={code} label={`${client.name} setup: ${place}`} />
+        </Fragment>
+      ))}
+      <p>
+        <strong>Tags:</strong> <WithCode text={tags} />
+      </p>
+      {notes.length > 0 && (
+        <ul className={css.notes}>
+          {notes.map((note) => (
+            <li key={note}>
+              <WithCode text={note} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** A text in which backticks enclose code. */
+function WithCode({ text }: { text: string }) {
+  const parts = text.split("`");
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
+  return parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
+}
+
+/** The headers that tag a request, and the base URL with a namespace. */
 export function TaggingHelp({ connection }: { connection: Connection }) {
-  const { prefix, defaultNamespace } = connection;
+  const { prefix, root, defaultNamespace } = connection;
   return (
     <section>
       <h2>Tag requests</h2>
@@ -80,68 +179,19 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
           <code>{prefix}-Log: no-bodies</code>
         </dt>
         <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
+        <dt>
+          <code>{root}/ns/my-app/v1</code>
+        </dt>
+        <dd>
+          A base URL with the namespace <code>my-app</code>, for clients that cannot send headers. Other base URLs have{" "}
+          <code>/ns/my-app</code> at the same place.
+        </dd>
       </dl>
       <Box component="p" className="muted" fz={13}>
         These headers are not forwarded to the upstream. The API key is forwarded and never stored. To find a request,
         search for the value of the response header <code>{prefix}-Request-Id</code>.
       </Box>
     </section>
-  );
-}
-
-/** Fields of tools that support OpenAI-compatible providers. */
-export function ToolFields({ connection }: { connection: Connection }) {
-  const { baseUrl, anyKey, prefix, defaultNamespace } = connection;
-  return (
-    <>
-      <p>Every tool with a setting for an OpenAI-compatible base URL works. Enter:</p>
-      <dl className={css.fields}>
-        <dt className="muted">Base URL</dt>
-        <dd>
-          <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL for tools" />
-        </dd>
-        <dt className="muted">API key</dt>
-        <dd>{anyKey === null ? "The provider's key" : "Any text, because the upstream is simulated"}</dd>
-        <dt className="muted">Model</dt>
-        <dd>A model from the provider</dd>
-        <dt className="muted">Extra header</dt>
-        <dd>
-          <code>{prefix}-Namespace: editor</code>, if the tool can send one. Otherwise the namespace is{" "}
-          <code>{defaultNamespace}</code>.
-        </dd>
-      </dl>
-      <Box component="p" className="muted" fz={13}>
-        A tool that sends requests from its vendor's servers cannot reach an address on this machine.
-      </Box>
-    </>
-  );
-}
-
-/** One tab for each kind of client. */
-export function SampleTabs({ connection }: { connection: Connection }) {
-  const samples = samplesOf(connection);
-  return (
-    <Tabs defaultValue="python" color="var(--accent)">
-      <Tabs.List aria-label="Clients">
-        {samples.map(({ kind, title }) => (
-          <Tabs.Tab key={kind} value={kind}>
-            {title}
-          </Tabs.Tab>
-        ))}
-        <Tabs.Tab value="tools">Editors and tools</Tabs.Tab>
-      </Tabs.List>
-      {samples.map(({ kind, title, note, code }) => (
-        <Tabs.Panel key={kind} value={kind} pt="sm">
-          <CodeBlock code={code} label={`${title} sample`} />
-          <Box component="p" className="muted" fz={13}>
-            {note}
-          </Box>
-        </Tabs.Panel>
-      ))}
-      <Tabs.Panel value="tools" pt="sm">
-        <ToolFields connection={connection} />
-      </Tabs.Panel>
-    </Tabs>
   );
 }
 

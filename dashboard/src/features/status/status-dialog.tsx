@@ -247,18 +247,17 @@ export function RouteList({ routes }: { routes: readonly RouteRow[] }) {
         <Table.Thead className="muted">
           <Table.Tr>
             <Table.Th>route</Table.Th>
-            <Table.Th>base URL</Table.Th>
-            <Table.Th>upstream</Table.Th>
+            <Table.Th>base URL and upstream</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {routes.map(({ name, base_url, upstream }) => (
             <Table.Tr key={name}>
               <Table.Th scope="row">{name}</Table.Th>
-              <Table.Td>
+              <Table.Td className="wrap-anywhere">
                 <code>{base_url}</code> <CopyButton text={base_url} label={`base URL of ${name}`} />
+                <div className="muted">→ {upstream}</div>
               </Table.Td>
-              <Table.Td>{upstream}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
