@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { quoted } from "~/format/shell";
-import type { Status } from "~/generated/api-types";
+import type { RequestDetail, Status } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
 import { type Body, callOf, headerValue } from "./replay-call";
 import { asCurl, asNode, asPython, literal } from "./replay-code";
@@ -38,6 +38,16 @@ describe("a request copied as curl", () => {
   ])("is sent to the base URL of the route %s", (route, path) => {
     const status = { ...STATUS, relay_base_url: "https://corp.example/llm/v1" };
     expect(callOf(sampleRequest({ route, path }), status, undefined).url).toBe(`https://corp.example/llm${path}`);
+  });
+
+  it("has the namespace that was in the base URL", () => {
+    const status = { ...STATUS, settings: { ...STATUS.settings, default_namespace: "default" } };
+    const headersFor = (different: Partial<RequestDetail>) =>
+      callOf(sampleRequest({ request_headers: [], ...different }), status, undefined).headers;
+    expect(headersFor({ namespace: "cursor" })).toEqual([["Service-Namespace", "cursor"]]);
+    expect(headersFor({ namespace: "default" })).toEqual([]);
+    const sent: RequestDetail["request_headers"] = [["relaybook-namespace", "shop"]];
+    expect(headersFor({ namespace: "shop", request_headers: sent })).toEqual(sent);
   });
 
   it("quotes the body for the shell", () => {

@@ -47,7 +47,7 @@ export function callOf(request: RequestDetail, status: Status, body: Body): Call
   const call = {
     method: request.method,
     url: `${root}${request.path}${request.query === "" ? "" : `?${request.query}`}`,
-    headers: headersOf(request, prefixesOf(status)),
+    headers: [...namespaceHeader(request, status), ...headersOf(request, prefixesOf(status))],
     key: keyOf(request, status.sample_data),
     body,
     stream: request.stream_requested ?? false,
@@ -91,6 +91,19 @@ function headersOf(request: RequestDetail, prefixes: readonly string[]): [string
     if (REPLACED_KEY.test(value) || !(isTag || FOR_PROVIDER.test(lower))) return [];
     return [[name, isTag ? value.replace(/[\x80-\xff]/g, byteInHex) : value]];
   });
+}
+
+/**
+ * The header with the namespace, if the client sent none: the namespace was in the base URL, which is not stored, or it
+ * is that of the route.
+ */
+function namespaceHeader({ request_headers, namespace }: RequestDetail, status: Status): [string, string][] {
+  const prefixes = prefixesOf(status);
+  const names = prefixes.map((prefix) => `${prefix}-namespace`.toLowerCase());
+  const usual = status.settings.default_namespace;
+  const isSent = request_headers?.some(([name]) => names.includes(name.toLowerCase())) ?? true;
+  if (isSent || usual === undefined || usual === namespace) return [];
+  return [[`${prefixes[0] ?? "Service"}-Namespace`, headerValue(namespace)]];
 }
 
 function keyOf({ kind, request_headers }: RequestDetail, isSimulated: boolean): ApiKey | undefined {

@@ -243,7 +243,7 @@ export function RouteList({ routes }: { routes: readonly RouteRow[] }) {
   return (
     <section>
       <h3>Routes</h3>
-      <Table className={css.table} borderColor="var(--color-border)">
+      <Table className={`${css.table} ${css.routes}`} borderColor="var(--color-border)">
         <Table.Thead className="muted">
           <Table.Tr>
             <Table.Th>route</Table.Th>
