@@ -35,7 +35,9 @@ claude
         tags="`ANTHROPIC_CUSTOM_HEADERS`, with one `Name: value` per line.",
         notes=(
             "The base URL has no `/v1`, because Claude Code appends `/v1/messages`. With `/v1`, it prints nothing.",
-            "Subagents, titles and counts of tokens are requests of their own.",
+            "Subagents, titles and counts of tokens are requests of their own. At its start, Claude Code also sends a "
+            "`HEAD` request to the base URL, without tags. If the upstream answers with 404, the log shows a failed "
+            "request.",
             "If the upstream rejects the key, Claude Code repeats the request for a while without a message. The log "
             "shows the status 401.",
         ),
