@@ -49,6 +49,7 @@ FILTERS: Final = [*(name for name in NAMES if name != CONTAINS), "property.user"
 CHECKED: Final = (
     "outcome",
     "kind",
+    "cost_reason",
     "failed",
     "status",
     "score",

@@ -19,7 +19,7 @@ def not_found_message(relay: RelayContext, target: bytes) -> str:
         return (
             f"{shown} is a path of {preset.label}, which this relay does not serve here. {_advice(relay, preset, '')}"
         )
-    if first in BY_NAME and not path.startswith("/openai/v1/"):
+    if first in BY_NAME and first != "openai":  # /openai is more often a wrong base URL than the name of a preset
         return f"{shown} is not a path of the relay. {_advice(relay, BY_NAME[first], BY_NAME[first].base_path)}"
     if path.startswith(("/api", "/requests")):
         return f"{shown} is not a path of the relay. The log is at {relay.dashboard_url}."
@@ -33,7 +33,7 @@ def not_found_message(relay: RelayContext, target: bytes) -> str:
     if v1:
         return (
             f"The path begins with {prefix[:_MAX_SHOWN]}, but the relay expects /v1. Remove {prefix[:_MAX_SHOWN]} from "
-            f"the base URL, or let the reverse proxy remove it{_other_routes(relay) or '.'}"
+            f"the base URL, or let the reverse proxy remove {prefix[:_MAX_SHOWN]}{_other_routes(relay) or '.'}"
         )
     return (
         f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {relay.base_url}"
@@ -43,7 +43,15 @@ def not_found_message(relay: RelayContext, target: bytes) -> str:
 
 def _preset_of(path: str) -> Preset | None:
     """Return the preset whose clients alone send paths like this one."""
-    return next((preset for preset in PRESETS if preset.paths and path.startswith(preset.paths)), None)
+    return next(
+        (
+            preset
+            for preset in PRESETS
+            for known in preset.paths
+            if path == known or (known.endswith("/") and path.startswith(known))
+        ),
+        None,
+    )
 
 
 def _advice(relay: RelayContext, preset: Preset, base_path: str) -> str:

@@ -14,7 +14,8 @@ class Preset(NamedTuple):
     ``upstream`` is `None` if each customer has a URL of their own; ``example`` is such a URL. ``base_path`` follows the
     mount in the base URL of the client, and ``variable`` is the environment variable from which the provider's SDK or
     command line reads the base URL. ``price_as`` is the provider's id in genai-prices, or `None` if the prices are
-    unknown or there are none. ``paths`` are the beginnings of paths that only clients of this provider send.
+    unknown or there are none. ``paths`` are paths that only clients of this provider send, or their beginnings if they
+    end with a slash.
     """
 
     name: str
@@ -76,11 +77,24 @@ PRESETS: Final = (
     _preset("fireworks", "Fireworks", "https://api.fireworks.ai", "fireworks", base_path="/inference/v1"),
     _preset("xai", "xAI", "https://api.x.ai", "x-ai"),
     _preset("perplexity", "Perplexity", "https://api.perplexity.ai", "perplexity", base_path=""),
-    _preset(*("cohere", "Cohere", "https://api.cohere.com", "cohere", "/v2/"), base_path="", variable="CO_API_URL"),
+    _preset(
+        *("cohere", "Cohere", "https://api.cohere.com", "cohere", "/v2/chat", "/v2/embed", "/v2/rerank"),
+        base_path="",
+        variable="CO_API_URL",
+    ),
     _preset("moonshot", "Moonshot", "https://api.moonshot.ai", "moonshotai"),
     _preset(
         *("ollama", "Ollama", "http://127.0.0.1:11434", None),
-        *("/api/chat", "/api/generate", "/api/embed", "/api/tags", "/api/show", "/api/ps", "/api/version"),
+        *(
+            "/api/chat",
+            "/api/generate",
+            "/api/embed",
+            "/api/embeddings",
+            "/api/tags",
+            "/api/show",
+            "/api/ps",
+            "/api/version",
+        ),
         base_path="",
         variable="OLLAMA_HOST",
     ),
