@@ -20,7 +20,7 @@ from relaybook.recorder.passes.retain import DiskUse, RetainPass
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.passes.text import TextPass
 
-REQUESTS = 100_000 if LONG else 10_000
+REQUESTS = 100_000 if LONG else 40_000
 _BATCH = 1000
 
 
