@@ -4,6 +4,7 @@ The result is deterministic and does not depend on the API. The module of each A
 format. The rules that tests may rely on are in docs/reference/simulator.md.
 """
 
+import json
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ _CACHE_FROM_TOKENS = 1024
 _CACHE_STEP_TOKENS = 128
 #: Only this many characters of a prompt are searched for words that match a ``pattern`` in a schema.
 _SEARCHED_CHARS = 1000
+#: A sentence of a prompt that names a tool and its arguments.
+_NAMED_CALL = re.compile(r"\bcall the tool (\S+) with (?=\{)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,6 @@ def complete_thinking(
     limit = None if request.max_tokens is None else max(0, request.max_tokens - len(reasoning))
     plain = msgspec.structs.replace(request, model=None, max_tokens=limit)
     return replace(complete_chat(plain, index, fixed), reasoning=reasoning)
-
-
-def complete_prompt(prompt: str, model: str, limit: int | None, fixed: FixedTokens | None = None) -> Completion:
-    """Return the response to a plain prompt, for the Responses API."""
-    reasoning = texts.split_tokens(texts.reasoning_text()) if is_reasoning_model(model) else ()
-    return _limit_tokens(fixed.tokens if fixed else texts.split_tokens(texts.response_text(prompt)), reasoning, limit)
 
 
 def prompt_tokens(messages: list[Message]) -> int:
@@ -175,13 +172,17 @@ def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
     """Return a call of the tool that ``tool_choice`` names, or else of the first tool that matches the prompt.
 
     Two tools are called if ``tool_choice`` names no tool, parallel calls are allowed, and the prompt contains " and ".
-    If ``tool_choice`` is ``required``, the tools need not match the prompt.
+    If ``tool_choice`` is ``required``, the tools need not match the prompt. If a message of the user names a call, only
+    this call is made.
     """
     is_user_turn = bool(request.messages) and request.messages[-1].role == "user"
     if not is_user_turn or not request.tools or request.tool_choice == "none":
         return ()
     prompt = last_user_text(request.messages)
     tools = [tool for tool in request.tools if tool.function is not None]
+    if request.tool_choice in (None, "auto") and any(map(_names_call, request.messages)):
+        call = _named_call(prompt)
+        return (call,) if call and call.name in {tool.function.name for tool in tools if tool.function} else ()
     chosen_name = _chosen_tool(request.tool_choice)
     if chosen_name is not None:
         tools = [tool for tool in tools if tool.function is not None and tool.function.name == chosen_name]
@@ -189,6 +190,22 @@ def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
         tools = [tool for tool in tools if _matches_prompt(tool, prompt)]
     parallel = chosen_name is None and request.parallel_tool_calls is not False and " and " in prompt
     return tuple(_call(tool, prompt) for tool in tools[: 2 if parallel else 1])
+
+
+def _names_call(message: Message) -> bool:
+    return message.role == "user" and _NAMED_CALL.search(text_of(message.content)) is not None
+
+
+def _named_call(prompt: str) -> ToolCall | None:
+    """Return the call that the prompt names. `None` if it names no call, or if the arguments are not a JSON object."""
+    found = _NAMED_CALL.search(prompt)
+    if found is None:
+        return None
+    try:
+        arguments, _ = json.JSONDecoder().raw_decode(prompt, found.end())
+    except (ValueError, RecursionError):
+        return None
+    return ToolCall(found[1], _encode_json(arguments))
 
 
 def _matches_prompt(tool: Tool, prompt: str) -> bool:

@@ -3,6 +3,7 @@
 All other parameters are accepted and ignored, so that clients with newer parameters work.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ class ContentPart(msgspec.Struct):
 
 
 class Message(msgspec.Struct):
-    """One message of a chat request, or one input item of a Responses request."""
+    """One message of a chat request."""
 
     role: str = ""
     content: str | list[ContentPart] | None = None
@@ -96,13 +97,31 @@ class FimRequest(msgspec.Struct):
         )
 
 
+class InputItem(Message):
+    """One input item of a Responses request: a message, or a call of a tool, or its ``output``."""
+
+    type: str = "message"
+    output: str | list[ContentPart] | None = None
+
+
+class ResponsesTool(msgspec.Struct):
+    """A tool of a Responses request."""
+
+    type: str = ""
+    name: str = ""
+    parameters: dict[str, Any] | None = None
+
+
 class ResponsesRequest(msgspec.Struct):
     """The body of ``POST /v1/responses``."""
 
-    input: str | list[Message]
+    input: str | list[InputItem]
     model: str | None = None
     stream: bool | None = None
     max_output_tokens: int | None = None
+    tools: list[ResponsesTool] | None = None
+    tool_choice: Any = None
+    parallel_tool_calls: bool | None = None
     metadata: dict[str, Any] | None = None
 
 
@@ -156,6 +175,6 @@ def text_of(content: str | list[ContentPart] | None) -> str:
     return "\n".join(part.text for part in content if part.text is not None)
 
 
-def last_user_text(messages: list[Message]) -> str:
+def last_user_text(messages: Sequence[Message]) -> str:
     """Return the text of the last user message, or an empty text."""
     return next((text_of(message.content) for message in reversed(messages) if message.role == "user"), "")

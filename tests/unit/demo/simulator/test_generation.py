@@ -79,6 +79,17 @@ def test_a_tool_whose_pattern_matches_no_word_is_not_called() -> None:
     assert complete_chat(chat("And?", tools=[refund], tool_choice="required"), 0).finish_reason == "tool_calls"
 
 
+def test_a_prompt_can_name_the_tool_and_its_arguments() -> None:
+    prompt = 'Please call the tool time with {"zone": {"city": "Rome"}} and then stop.'
+    request = chat(prompt, tools=[WEATHER, TIME])
+    (call,) = complete_chat(request, 0).tool_calls
+    assert (call.name, json.loads(call.arguments)) == ("time", {"zone": {"city": "Rome"}})
+    assert complete_chat(chat(prompt, tools=[WEATHER]), 0).tool_calls == ()
+    assert complete_chat(chat("Call the tool time with {zone}", tools=[TIME]), 0).tool_calls == ()
+    request.messages += [Message("tool", "noon"), Message("user", "What now?")]
+    assert complete_chat(request, 0).tool_calls == ()
+
+
 @pytest.mark.parametrize("parameters", [None, {}, {"required": ["a"]}, {"properties": {"a": 1}, "required": ["a", 7]}])
 def test_tools_without_patterns_are_called_for_every_prompt(parameters: Any) -> None:
     tool = Tool(function=Function("any", parameters))
