@@ -6,8 +6,8 @@ The following rules apply to a request B and the requests before B:
    such messages, the last one counts. The messages of B before the assistant message must equal all messages of the
    earlier request, or end with its last two messages. Two equal messages are enough, because clients may have removed
    the oldest messages. If the assistant message has the ids of the earlier response's tool calls, the last message is
-   enough, because clients may have changed the arguments. A match of all messages takes precedence. If several
-   requests match, B continues the latest request.
+   enough, because clients may have changed the arguments. If it has a long text, the first paragraph of the last
+   message is enough. A match of all messages takes precedence. If several requests match, B continues the latest one.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
    received this response. If B has the id of a ``conversation`` (Responses API), B continues the latest request with
    this id.
@@ -82,7 +82,7 @@ class Conversations:
         self._sessions: dict[str, str] = {}
         self._by_response_key = _Latest[int]()  # the key covers all messages and a response
         self._by_window_key = _Latest[int]()  # the key covers the last two messages and a response
-        self._by_calls_key = _Latest[int]()  # the key covers the last message and the ids of tool calls
+        self._by_loose_key = _Latest[int]()  # the key covers less than these; see message_chain.py
         self._by_completion_id = _Latest[str]()  # the key is the completion id
         self._by_conversation_id = _Latest[str]()  # the key is the id of the provider's conversation
         self._by_messages_key = _Latest[int]()  # the key covers all messages, without a response
@@ -118,7 +118,7 @@ class Conversations:
             continued = (
                 self._find(self._by_response_key, keys.all, link)
                 or self._find(self._by_window_key, keys.window, link)
-                or self._find(self._by_calls_key, keys.calls, link)
+                or self._find(self._by_loose_key, keys.loose, link)
             )
             if continued is not None:
                 return self._after(continued, origin.new_from, chain)
@@ -151,8 +151,8 @@ class Conversations:
             self._by_response_key.add(keys.all, link)
             if keys.window:
                 self._by_window_key.add(keys.window, link)
-            if keys.calls:
-                self._by_calls_key.add(keys.calls, link)
+            if keys.loose:
+                self._by_loose_key.add(keys.loose, link)
 
 
 def _is_whole(chain: MessageChain) -> bool:

@@ -230,13 +230,13 @@ def split_head(head: bytes) -> list[tuple[str, str]]:
 class Keys(msgspec.Struct, array_like=True, frozen=True):
     """The keys of an exchange, with which a later request can continue it.
 
-    ``all`` covers all messages and the response. ``window`` and ``calls`` are 0 if there are too few messages, or no
-    tool calls with ids.
+    ``all`` covers all messages and the response. ``window`` is 0 if there are too few messages. ``loose`` covers the
+    ids of tool calls, or a long text. It is 0 if there is neither.
     """
 
     all: int
     window: int
-    calls: int
+    loose: int
 
 
 class Origin(msgspec.Struct, array_like=True, frozen=True):

@@ -30,14 +30,14 @@ def asks(
     answer: int = 0,
     *origins: Origin,
     window: int = 0,
-    calls: int = 0,
+    loose: int = 0,
     previous: str | None = None,
 ) -> MessageChain:
-    return MessageChain(messages, key, [Keys(answer, window, calls)] if answer else [], list(origins), previous)
+    return MessageChain(messages, key, [Keys(answer, window, loose)] if answer else [], list(origins), previous)
 
 
-def origin(new_from: int, all_: int, window: int = 0, calls: int = 0) -> Origin:
-    return Origin(new_from, Keys(all_, window, calls))
+def origin(new_from: int, all_: int, window: int = 0, loose: int = 0) -> Origin:
+    return Origin(new_from, Keys(all_, window, loose))
 
 
 def of(*turns: MessageChain | None) -> dict[str, Position]:
@@ -70,9 +70,9 @@ def test_a_match_by_all_messages_precedes_one_by_the_last_ones() -> None:
 
 
 def test_a_match_by_the_ids_of_calls_comes_last() -> None:
-    result = of(asks(1, 1, 10, calls=7), asks(3, 3, 30, origin(2, 77, 0, 7)))
+    result = of(asks(1, 1, 10, loose=7), asks(3, 3, 30, origin(2, 77, 0, 7)))
     assert result["r2"] == Position("r1", 2, "r1", None, 2, 3)
-    result = of(asks(1, 1, 10, window=5), asks(2, 1, 11, calls=7), asks(3, 3, 30, origin(2, 77, 5, 7)))
+    result = of(asks(1, 1, 10, window=5), asks(2, 1, 11, loose=7), asks(3, 3, 30, origin(2, 77, 5, 7)))
     assert result["r3"].follows == "r1"
 
 
@@ -178,7 +178,7 @@ def continuing(by: str) -> tuple[MessageChain, MessageChain, str | None]:
         case "the last messages":
             return asks(1, 1, 10, window=5), asks(2, 3, 20, origin(2, 99, window=5)), None
         case "calls":
-            return asks(1, 1, 10, calls=5), asks(2, 3, 20, origin(2, 99, calls=5)), None
+            return asks(1, 1, 10, loose=5), asks(2, 3, 20, origin(2, 99, loose=5)), None
         case "the previous response":
             return asks(1, 1, 10), asks(2, 1, 20, previous="resp_1"), "resp_1"
         case _:

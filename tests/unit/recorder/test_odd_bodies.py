@@ -723,6 +723,7 @@ def test_cache_writes_of_a_chat_usage_have_their_price() -> None:
         ("<system-reminder>x</system-reminder><system-reminder>y</system-reminder>Fix it", "Fix it"),
         (["<task>\nFix the test\n</task>", "<environment_details>\n# Files\n</environment_details>"], "Fix the test"),
         ("Fix it\n<environment_details>x</environment_details>", "Fix it"),
+        (["<session_context>\nThis is the Gemini CLI.\n</session_context>", "Fix the test"], "Fix the test"),
         ("<user_query>\nFix it\n</user_query>", "Fix it"),
         ("<b>Bold</b> is HTML", "<b>Bold</b> is HTML"),
         ("if a < b", "if a < b"),

@@ -13,10 +13,12 @@ The request continues an earlier exchange if a key of its second set is in the f
 Keys are hashes of role, text, media and tool calls. The arguments of a tool call are compared as JSON, because many
 clients parse them and write them anew. System messages are ignored, because many clients change them between requests.
 Two additional keys also match if a client has changed other messages. The window key covers only a response and the
-last two messages before the response, so it still matches after a client has removed the oldest messages. The calls key
+last two messages before the response, so it still matches after a client has removed the oldest messages. The loose key
 covers the ids of the response's tool calls and the last message before the response, so it still matches if a client
-has changed the text or the arguments of the response, or has written the calls into the text. Keys have 63 bits, so
-collisions between different conversations are negligible.
+has changed the text or the arguments of the response, or has written the calls into the text. If the response has no
+such ids, but a long text, the loose key covers this text and the first paragraph of the last message before it. So it
+still matches if the client, like aider, appends reminders only to the last message of a request, or moves earlier
+messages. Keys have 63 bits, so collisions between different conversations are negligible.
 """
 
 import re
@@ -34,6 +36,8 @@ _MAX_ORIGINS: Final = 4
 _MAX_OUTPUTS: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
+#: Many conversations can have the same response if it has fewer characters.
+_LONG_TEXT: Final = 80
 #: The type of items of which clients send only the id. Most of these items are messages and reasoning of the assistant.
 _REFERENCE: Final = "item_reference"
 #: The type of a message with the earlier turns as tokens, which are in the field of this name (Ollama).
@@ -58,13 +62,16 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
         return None
     chain = b""
     last: deque[bytes] = deque(maxlen=_WINDOW)
+    before: Message | None = None
     origins: deque[Origin] = deque(maxlen=_MAX_ORIGINS)
     for end, parts, key in _merged(request.messages):
         chain_after = _hash(chain + key)
         if parts is not None:
             reference = _reference(parts)
-            keys = _keys(chain_after, last, key, parts) if reference is None else _keys_of_item(reference)
+            keys = _keys(chain_after, last, before, key, parts) if reference is None else _keys_of_item(reference)
             origins.appendleft(Origin(end, keys))
+        else:
+            before = request.messages[end - 1]
         chain = chain_after
         last.append(key)
     after = []
@@ -73,7 +80,7 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
         is_empty = not output.parts and (output.finish_reason is None or response.error is not None)
         if not is_empty and (not output.parts or any(part.kind != "other" for part in output.parts)):
             key = _assistant_key(output.parts)
-            after.append(_keys(_hash(chain + key), last, key, output.parts))
+            after.append(_keys(_hash(chain + key), last, before, key, output.parts))
     if after and (item_id := _last_item_id(response)) is not None:
         after.append(_keys_of_item(item_id))
     messages_key = _number(chain) if chain else 0
@@ -83,8 +90,8 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
     return MessageChain(len(request.messages), messages_key, after, list(origins), previous, conversation)
 
 
-def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]) -> Keys:
-    """Return the keys of a response. ``last`` has the keys of the last messages before it.
+def _keys(chain: bytes, last: Sequence[bytes], before: Message | None, key: bytes, parts: Sequence[Part]) -> Keys:
+    """Return the keys of a response. ``last`` has the keys of the last messages before it; ``before`` is the last one.
 
     With fewer than two messages, the window key is 0, because single messages of different conversations are often
     equal.
@@ -92,8 +99,12 @@ def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]
     window = _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
     ids = [part.id for part in parts if part.kind == "tool_call" and part.id]
     ids = ids or [call_id for part in parts if part.kind == "text" for call_id in _ids_in_text(part.text or "")]
-    calls = _number(_hash(last[-1] + "\0".join(ids).encode())) if ids and last else 0
-    return Keys(_number(chain), window, calls)
+    loose = 0
+    if ids and last:
+        loose = _number(_hash(last[-1] + "\0".join(ids).encode()))
+    elif before is not None and len(_text(parts)) >= _LONG_TEXT:
+        loose = _number(_hash(key + _first_paragraph(before).encode(errors="replace")))
+    return Keys(_number(chain), window, loose)
 
 
 def _keys_of_item(item_id: str) -> Keys:
@@ -131,10 +142,13 @@ def _context_id(fields: dict[str, Any]) -> str | None:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | None, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
+    A tool result that is equal to the one before it is omitted.
+
     Each tuple describes one message: the index of the message after it, its parts if the assistant sent it, and its
     key.
     """
     parts: list[Part] | None = None
+    latest = b""
     for index, message in enumerate(messages):
         if _is_from_assistant(message):
             parts = (parts or []) + message.parts
@@ -142,8 +156,13 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | Non
         if parts is not None:
             yield index, parts, _assistant_key(parts)
             parts = None
-        if message.role not in _SYSTEM:
-            yield index + 1, None, _key(message)
+        if message.role in _SYSTEM:
+            continue
+        key = _key(message)
+        # Gemini CLI sends the results of tools twice after it has restored a conversation.
+        if message.role != "tool" or key != latest:
+            yield index + 1, None, key
+        latest = key
     if parts is not None:
         yield len(messages), parts, _assistant_key(parts)
 
@@ -164,15 +183,18 @@ def _assistant_key(parts: Sequence[Part]) -> bytes:
 
     The reasoning is omitted, because many clients do not send the reasoning again.
     """
-    text = "".join([part.text for part in parts if part.kind == "text" and part.text])
-    text = text or "".join([part.text for part in parts if part.kind == "refusal" and part.text])
     calls = [part for part in parts if part.kind == "tool_call" and not _is_unnamed(part)]
-    content = f"assistant\0{_sent_again(text)}"
+    content = f"assistant\0{_text(parts)}"
     if parts and parts[0].type == _CONTEXT:
         content += f"\0{_context_id(parts[0].other)}"
     if calls:
         content = "\0".join((content, *(f"{call.name}\1{_arguments(call.arguments)}" for call in calls)))
     return _hash(content.encode(errors="replace"))
+
+
+def _text(parts: Sequence[Part]) -> str:
+    text = "".join([part.text for part in parts if part.kind == "text" and part.text])
+    return _sent_again(text or "".join([part.text for part in parts if part.kind == "refusal" and part.text]))
 
 
 def _sent_again(text: str) -> str:
@@ -214,6 +236,11 @@ def _key(message: Message) -> bytes:
     texts = [_content(part) for part in message.parts]
     role = message.role or (message.parts[0].type if message.parts else None) or ""
     return _hash(f"{role}\0{chr(10).join(texts).strip()}".encode(errors="replace"))
+
+
+def _first_paragraph(message: Message) -> str:
+    """Return the first paragraph of the first part of a message."""
+    return _content(message.parts[0]).strip().partition("\n\n")[0] if message.parts else ""
 
 
 def _content(part: Part) -> str:

@@ -12,7 +12,15 @@ from relaybook.log.formats.text import clean_or_none, preview
 _ADDED: Final = (
     *("system-reminder", "environment_details", "environment_context", "user_instructions", "local-command-stdout"),
     *("command-message", "command-name", "command-args", "ide_selection", "ide_opened_file", "additional_data"),
-    *("turn_aborted", "context", "workspace_info", "reminderInstructions", "editorContext", "INSTRUCTIONS"),
+    *(
+        "session_context",
+        "turn_aborted",
+        "context",
+        "workspace_info",
+        "reminderInstructions",
+        "editorContext",
+        "INSTRUCTIONS",
+    ),
 )
 #: Elements around what a person wrote.
 _AROUND: Final = ("task", "user_query", "user_message", "userRequest", "feedback", "answer", "prompt")

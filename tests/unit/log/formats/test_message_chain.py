@@ -32,11 +32,11 @@ def reply(*texts: str, **more: Any) -> dict[str, Any]:
 
 
 def follows(later: MessageChain, earlier: MessageChain) -> str | None:
-    """Return which keys show that ``later`` continues ``earlier``, best first: ``all``, ``window`` or ``calls``.
+    """Return which keys show that ``later`` continues ``earlier``, best first: ``all``, ``window`` or ``loose``.
 
     `None` if ``later`` does not continue ``earlier``.
     """
-    for name in ("all", "window", "calls"):
+    for name in ("all", "window", "loose"):
         keys = {getattr(keys, name) for keys in earlier.after} - {0}
         if any(getattr(origin.keys, name) in keys for origin in later.origins):
             return name
@@ -130,11 +130,35 @@ def test_trimmed_messages_match_by_the_last_ones() -> None:
     assert follows(turn([user("hi"), assistant("Hello!"), user("x")]), turn([user("hi")], reply("Hello!"))) == "all"
 
 
+LONG = "A heat pump moves heat from the outside air into the house. " * 2
+
+
+def test_a_text_that_was_appended_only_to_the_last_message_does_not_matter() -> None:
+    earlier = turn([user("Explain it.\n\nBe brief.\n\nReturn whole files.")], reply(LONG))
+    assert follows(turn([user("Explain it.\n\nBe brief."), assistant(LONG), user("Why?")]), earlier) == "loose"
+    assert follows(turn([user("Explain this."), assistant(LONG), user("Why?")]), earlier) is None
+    assert follows(turn([user("Explain it."), assistant(LONG + "!"), user("Why?")]), earlier) is None
+
+
+def test_a_short_response_to_another_message_with_the_same_first_paragraph_is_not_continued() -> None:
+    earlier = turn([user("Classify:\n\nx = 1")], reply("positive"))
+    assert follows(turn([user("Classify:\n\ny = 2"), assistant("positive"), user("And z?")]), earlier) is None
+
+
+def test_a_tool_result_that_is_sent_twice_counts_once() -> None:
+    earlier = turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD], reply("70 °F."))
+    later = turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD, TOLD, assistant("70 °F."), user("Thanks")])
+    assert follows(later, earlier) == "all"
+    assert (later.messages, later.origins[0].new_from) == (6, 5)
+    again = turn([user("70"), user("70")], reply("x"))
+    assert follows(turn([user("70"), assistant("x"), user("?")]), again) is None
+
+
 def test_tool_calls_are_part_of_the_key() -> None:
     earlier = turn(ASKED, reply("", tool_calls=[CALL]))
     assert follows(turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD]), earlier) == "all"
     other = CALL | {"function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
-    assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) == "calls"  # the same id
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) == "loose"  # the same id
     assert follows(turn([*ASKED, assistant(None, tool_calls=[other | {"id": "c2"}]), TOLD]), earlier) is None
 
 
