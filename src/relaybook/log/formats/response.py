@@ -83,16 +83,18 @@ def read_item(item: object) -> Message:
     if not isinstance(item, dict):
         return Message("user" if isinstance(item, str) else None, content_parts(item))
     role, kind = item.get("role"), item.get("type")
-    if isinstance(role, str):
-        return Message(sanitize(role), content_parts(item.get("content")), other=_rest(item, "role", "content", "type"))
+    role = sanitize(role) if isinstance(role, str) else None
     kind = kind if isinstance(kind, str) else ""
+    if role is not None and ("content" in item or kind in ("", "message")):
+        return Message(role, content_parts(item.get("content")), other=_rest(item, "role", "content", "type"))
     if kind.endswith(_RESULT) and "output" in item:
         parts = tool_result(item.get("call_id"), _result_parts(item["output"]))
         return Message("tool", parts, other=_rest(item, "type", "call_id", "output"))
     if kind == "reasoning" or _is_call(item, kind):
         builder = _ItemBuilder(item)
         return Message("assistant", [part.part() for part in builder.parts], other=builder.rest(item))
-    return Message(None, [Part(kind="other", type=sanitize(kind) or None, other=item)])
+    rest = item if role is None else _rest(item, "role", "type")
+    return Message(role, [Part(kind="other", type=sanitize(kind) or None, other=rest)])
 
 
 def _is_call(item: dict[str, Any], kind: str) -> bool:

@@ -178,6 +178,13 @@ def test_items_of_a_request_are_messages() -> None:
     assert found.parameters == {"model": "gpt-5"}
 
 
+def test_an_item_with_a_role_but_no_content_keeps_its_type() -> None:
+    tools = [{"type": "custom", "name": "exec"}]
+    item = {"type": "additional_tools", "role": "developer", "tools": tools}
+    (message,) = request_of({"input": [item]}, "response").messages
+    assert message == Message("developer", [Part(kind="other", type="additional_tools", other={"tools": tools})])
+
+
 @pytest.mark.parametrize("instructions", [None, "", 5, {}])
 def test_instructions_without_text_are_a_parameter(instructions: Any) -> None:
     found = request_of({"instructions": instructions, "input": "Hi"}, "response")
