@@ -97,19 +97,21 @@ class FimRequest(msgspec.Struct):
         )
 
 
-class InputItem(Message):
-    """One input item of a Responses request: a message, or a call of a tool, or its ``output``."""
-
-    type: str = "message"
-    output: str | list[ContentPart] | None = None
-
-
 class ResponsesTool(msgspec.Struct):
-    """A tool of a Responses request."""
+    """A tool of a Responses request, or a namespace with ``tools``."""
 
     type: str = ""
     name: str = ""
     parameters: dict[str, Any] | None = None
+    tools: "list[ResponsesTool] | None" = None
+
+
+class InputItem(Message):
+    """One input item of a Responses request: a message, a call of a tool, its ``output``, or additional ``tools``."""
+
+    type: str = "message"
+    output: str | list[ContentPart] | None = None
+    tools: list[ResponsesTool] | None = None
 
 
 class ResponsesRequest(msgspec.Struct):

@@ -53,3 +53,20 @@ def test_tool_choice_names_the_function() -> None:
     request = ResponsesRequest("Rome?", "gpt-4o", tools=tools, tool_choice={"type": "function", "name": "time"})
     body = json.loads(respond(request, NO_DIRECTIVES, STAMP).body)
     assert [item["name"] for item in body["output"]] == ["time"]
+
+
+def test_a_custom_tool_of_an_input_item_is_called_with_a_text() -> None:
+    namespace = ResponsesTool("namespace", "functions", tools=[ResponsesTool("custom", "exec")])
+    prompt = 'Call the tool exec with {"input": "text(1)"}'
+    items = [InputItem("developer", type="additional_tools", tools=[namespace]), InputItem("user", prompt)]
+    request = ResponsesRequest(items, "gpt-4o", stream=True)
+    events = respond(request, NO_DIRECTIVES, STAMP).events
+    assert events is not None
+    decoded = [json.loads(event.data) for event in events]
+    (call,) = decoded[-1]["response"]["output"]
+    assert (call["type"], call["name"], call["input"]) == ("custom_tool_call", "exec", "text(1)")
+    deltas = [event["delta"] for event in decoded if event["type"] == "response.custom_tool_call_input.delta"]
+    assert "".join(deltas) == "text(1)"
+    items += [InputItem(type="custom_tool_call"), InputItem(type="custom_tool_call_output", output="1")]
+    body = json.loads(respond(request, Directives(stream=False), STAMP).body)
+    assert body["output"][0]["content"][0]["text"] == "Here is what I found: 1"
