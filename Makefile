@@ -95,6 +95,10 @@ long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generate
 soak: .venv/.dev ## Send mixed traffic for half an hour, and watch the memory: make soak ARGS='--minutes 5'
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
+.PHONY: clients
+clients: .venv/.dev ## Run Claude Code, Codex and other client programs through a relay: make clients ARGS='codex llm'
+	@$(BIN)/python -m tests.clients $(ARGS)
+
 .PHONY: bench
 bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchmarks/latest. ARGS=part names other parts
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
