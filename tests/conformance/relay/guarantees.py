@@ -63,6 +63,7 @@ def response_pairs(sent: list[Pair], *, prefix: bytes, request_id: bytes, namesp
     named = {option.lower() for option in options}
     forwarded = [(name, value) for name, value in trimmed(sent) if is_forwarded_to_client(name, named)]
     forwarded += [(prefix + b"-Request-Id", request_id), (prefix + b"-Namespace", namespace.encode())]
+    forwarded.append((prefix + b"-Route", b"default"))
     return forwarded + ([(b"Connection", b"close")] if ends else [])
 
 

@@ -154,7 +154,7 @@ def test_the_upstreams_headers_are_forwarded_and_the_relays_are_added(world: Wor
         ).headers
     changing = {"date", "x-request-id", "set-cookie", "cf-ray", "content-length", "openai-processing-ms"}
     changing.add("x-envoy-upstream-service-time")
-    added = {"service-request-id", "service-namespace"}
+    added = {"service-request-id", "service-namespace", "service-route"}
     assert set(completion.headers) - set(direct) == added
     assert set(direct) - set(completion.headers) == {"connection"}
     compared = set(direct) - {"connection"} - changing
