@@ -222,10 +222,12 @@ class TagReader:
     ) -> None:
         self._prefixes = {prefix.lower(): prefix for prefix in prefixes}
         self._first_prefix = prefixes[0]
-        self._namespace = namespace
+        self._namespace = _clean_text(namespace).text or "default"
         self._log: LogMode = log
         self._log_by_pattern = NamePatterns(log_by_pattern or {})
-        self._properties = {property_name(name): _clean_text(value).text for name, value in (properties or {}).items()}
+        self._properties = {
+            key: _clean_text(value).text for name, value in (properties or {}).items() if (key := property_name(name))
+        }
         self._cached = lru_cache(4096)(self._read)
         self._plain = self._read((), b"")
 
@@ -245,14 +247,15 @@ class TagReader:
         sent = tuple(lines)
         if not (sent or in_path):
             return self._plain
-        is_short = sum(len(name) + len(value) for name, value in sent) <= _MAX_CACHED_TAGS_BYTES
+        size = len(in_path) + sum(len(name) + len(value) for name, value in sent)
+        is_short = size <= _MAX_CACHED_TAGS_BYTES
         return self._cached(sent, in_path) if is_short else self._read(sent, in_path)
 
     def _read(self, lines: tuple[tuple[bytes, bytes], ...], in_path: bytes) -> Tags:
         reading = _Reading(self._prefixes)
         for name, value in lines:
             reading.take(name.decode("latin-1"), value)
-        if in_path and reading.namespace is None:
+        if in_path:
             reading.take_path(in_path)
         for key, text in self._properties.items():
             if len(reading.properties) < MAX_PROPERTIES:
@@ -292,8 +295,14 @@ class _Reading:
             self._warn("unknown_header", f"{name} is not a known tag and was not sent upstream{self._suggest(name)}")
 
     def take_path(self, raw: bytes) -> None:
-        """Take the namespace that stands before the mount in the request's path."""
-        self._take_namespace("The namespace in the path", raw)
+        """Take the namespace that stands before the mount in the request's path. A header wins."""
+        header = self.namespace
+        if header is None:
+            self._take_namespace("The namespace in the path", raw)
+        elif clean(raw).text not in ("", header):
+            self._warn(
+                "duplicate_tag", f"The path has another namespace than the header. The header's, {header!r}, is used."
+            )
 
     def _warn(self, code: WarningCode, message: str) -> None:
         warning = TagWarning(code, message)

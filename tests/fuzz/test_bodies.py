@@ -21,7 +21,7 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.entry import Entry
-from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.entry_builder import DEFECT, EntryBuilder
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.prices import Prices
 
@@ -257,7 +257,9 @@ def entry_of(kind: Kind, path: str, request: list[bytes], response: list[bytes],
     script = Script().open(_ID, target=path.encode(), method=method).request(_ID, *request)
     script.respond(_ID, *response, head=head, status=status).close(_ID, outcome)
     exchange = Fold().feed(script.frames)[0]
-    return _BUILDER.entry(exchange, _BUILDER.bodies(exchange))
+    entry = _BUILDER.entry(exchange, _BUILDER.bodies(exchange))
+    assert DEFECT not in entry.record.notes
+    return entry
 
 
 def results_can_be_stored(data: bytes, choices: random.Random) -> None:

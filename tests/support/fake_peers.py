@@ -7,7 +7,7 @@ from relaybook.journal.frame import FrameKind
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.peers import Dial
-from relaybook.relay.pool import Pool, UpstreamUrl
+from relaybook.relay.pool import IdleConnections, Pool, UpstreamUrl
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Route, RouteLimits
@@ -25,6 +25,7 @@ def a_pool(url: str, dial: Callable[[Pool, Exchange], Dial | None]) -> Pool:
     return Pool(
         UpstreamUrl.parse(url),
         None,
+        all_idle=IdleConnections(1024, lambda: 0),
         connect_timeout=settings.connect_timeout,
         idle_seconds=settings.upstream_idle,
         dial=dial,

@@ -311,3 +311,29 @@ def test_the_namespace_in_the_path_is_read_like_that_of_a_header(
     assert [warning.code for warning in tags.warnings] == codes
     header = TagReader(["Service"], "default", "full").read([(b"Service-Namespace", in_path)])
     assert header.namespace == tags.namespace
+
+
+def test_a_namespace_in_the_path_that_a_header_replaces_is_not_lost_silently() -> None:
+    header = [(b"Service-Namespace", b"ios")]
+    tags = TagReader(["Service"], "default", "full").read(header, b"web")
+    assert (tags.namespace, [warning.code for warning in tags.warnings]) == ("ios", ["duplicate_tag"])
+    for same in (b"ios", b"%69os", b"", b"%20"):
+        assert not TagReader(["Service"], "default", "full").read(header, same).warnings
+
+
+def test_the_tags_of_a_route_are_cleaned() -> None:
+    tags = TagReader(["Service"], "a\r\nb", "full", None, {"": "x", "n": "\x1b[31m"}).read([])
+    assert (tags.namespace, tags.properties) == ("a\ufffd\ufffdb", {"n": "\ufffd[31m"})
+    assert b"\r" not in tags.echo
+
+
+def test_long_namespaces_in_the_path_are_not_kept_in_memory() -> None:
+    reader = TagReader(["Service"], "default", "full")
+    for number in range(300):
+        reader.read([], b"%d" % number + b"x" * 7000)
+    tracemalloc.start()
+    for number in range(300, 600):
+        reader.read([], b"%d" % number + b"x" * 7000)
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown < 1_000_000

@@ -4,6 +4,7 @@ Bodies up to 64 MiB are read, once. Larger bodies are only stored. Fields that c
 notes say why. This module reads no clock and opens no file.
 """
 
+import logging
 import re
 from collections.abc import Callable
 from typing import Final, NamedTuple, get_args
@@ -44,6 +45,8 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.property_sources import PropertySources
 from relaybook.tags import header_text, shortened, with_metadata
 
+log = logging.getLogger("relaybook.recorder")
+
 _CLIENT_HEADERS: Final[dict[Meaning, list[bytes]]] = {
     meaning: [header.name.encode() for header in CLIENT_HEADERS if header.meaning == meaning]
     for meaning in get_args(Meaning)
@@ -74,6 +77,10 @@ _IS_STREAMED: Final = {"generateContent": False, "streamGenerateContent": True}
 #: The codes of notes on a response of which at least a part was not read.
 _UNREAD: Final[frozenset[NoteCode]] = frozenset(
     ("too_large_to_read", "not_json", "too_many_odd_events", "not_understood")
+)
+#: The note of a request whose bodies raise an error, which no body should.
+DEFECT: Final = Note(
+    "not_understood", "Because of a defect in Relaybook, these bodies could not be read, so they are only stored."
 )
 _MAX_RETRIES: Final = 1_000_000
 #: How an exchange ends that has no CLOSED frame.
@@ -136,7 +143,7 @@ class EntryBuilder:
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
         Without ``bodies``, bodies are not parsed.
         """
-        record, _ = self._record(exchange, _INTERRUPTED, bodies)
+        record, _ = self._record_of(exchange, _INTERRUPTED, bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = record.cost_reason = None
         if not is_shown:
@@ -149,7 +156,7 @@ class EntryBuilder:
 
         Without ``bodies``, bodies are stored but not parsed.
         """
-        record, read = self._record(exchange, exchange.closed or _INTERRUPTED, bodies)
+        record, read = self._record_of(exchange, exchange.closed or _INTERRUPTED, bodies)
         detail = _detail(exchange)
         detail.exchange = _facts(exchange)
         entry = Entry(record=record, detail=detail, request=None, response=None)
@@ -161,6 +168,17 @@ class EntryBuilder:
         else:
             entry.text = search_text(record, None, None)
         return entry
+
+    def _record_of(self, exchange: JournalExchange, closed: Closed, bodies: Bodies | None) -> tuple[Record, _Read]:
+        try:
+            return self._record(exchange, closed, bodies)
+        except MemoryError:
+            raise
+        except Exception:  # a bug in Relaybook must not stop the recorder
+            log.exception("body_not_read", extra={"id": id_text(exchange.id)})
+        record, read = self._record(exchange, closed, None)
+        record.notes = [DEFECT]
+        return record, read
 
     def _record(self, exchange: JournalExchange, closed: Closed, bodies: Bodies | None) -> tuple[Record, _Read]:
         opened, begin = exchange.opened, exchange.response_begin

@@ -68,7 +68,7 @@ def find_destination(relay: RelayContext, head: RequestHead) -> Destination | No
         if has_own_response(head):
             return None
         raise HeadRefused(RelayError.NOT_FOUND, not_found_message(relay, target))
-    check_target(head.target)
+    check_target(target)
     if relay.host_names is not None:
         check_origin(head, relay.cors)
     return route.destination(head, target, namespace)
@@ -81,7 +81,10 @@ def admit(relay: RelayContext, client: Client, head: RequestHead, destination: D
     route = destination.route
     limit = route.limits.max_in_flight
     if route.running >= limit:
-        message = f"{limit} requests are running, which is the limit (setting max_in_flight). Try again in a second."
+        message = (
+            f"The route {route.name} has reached its limit of running requests, {limit} (setting max_in_flight). Try "
+            "again in a second."
+        )
         raise HeadRefused(RelayError.OVERLOADED, message)
     exchange = Exchange(relay, client, destination, head)
     if relay.log_problem is not None:

@@ -20,7 +20,7 @@ from relaybook.relay.cors import Cors
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
 from relaybook.relay.peers import Dial, RunningExchange
-from relaybook.relay.pool import Pool, UpstreamUrl
+from relaybook.relay.pool import IdleConnections, Pool, UpstreamUrl
 from relaybook.relay.proxy import find_proxy
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
@@ -59,7 +59,10 @@ class RelayContext:
         self.fingerprints = Fingerprints(secret)
         #: The routes as they are declared, and with what they need while the relay runs. Both have the same order.
         self.resolved = settings.resolved_routes()
-        self.routes = RouteTable(_route(each, settings, dial) for each in self.resolved)
+        #: The running exchanges by id.
+        self.exchanges: dict[bytes, RunningExchange] = {}
+        all_idle = IdleConnections(settings.max_connections, lambda: len(self.exchanges))
+        self.routes = RouteTable(_route(each, settings, dial, all_idle) for each in self.resolved)
         self.request_heads = RequestHeadReader(self.routes.all[0].tags.is_tag, self.fingerprints)
         self.cors = Cors(settings.cors_origins, settings.header_prefix) if settings.cors_origins else None
         self.response_heads = ResponseHeadReader(
@@ -69,8 +72,6 @@ class RelayContext:
         self.journal = journal
         self.now = loop.time()
         self.connections: set[Connection] = set()
-        #: The running exchanges by id.
-        self.exchanges: dict[bytes, RunningExchange] = {}
         #: Whether new requests are refused.
         self.draining = False
         #: Whether each connection closes after its current or next response.
@@ -159,13 +160,19 @@ class RelayContext:
                 self.journal.add_lost_end(exchange.id)
 
 
-def _route(resolved: ResolvedRoute, settings: Settings, dial: Callable[[Pool, Any], Dial | None]) -> Route:
+def _route(
+    resolved: ResolvedRoute,
+    settings: Settings,
+    dial: Callable[[Pool, Any], Dial | None],
+    all_idle: IdleConnections,
+) -> Route:
     upstream = UpstreamUrl.parse(resolved.upstream)
     certificate = (resolved.upstream_ca_file, resolved.upstream_cert, resolved.upstream_key)
     pool = Pool(
         upstream,
         tls.client_context(*certificate) if upstream.tls else None,
         proxy=find_proxy(resolved.upstream_proxy, upstream.host, upstream.port, tls=upstream.tls),
+        all_idle=all_idle,
         connect_timeout=resolved.connect_timeout,
         idle_seconds=resolved.upstream_idle,
         dial=dial,

@@ -10,7 +10,7 @@ from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool
-from relaybook.relay.proxy import open_tunnel
+from relaybook.relay.proxy import ProxyRefused, open_tunnel
 from relaybook.relay.upstream import UpstreamConnection
 from relaybook.settings.routes import DEFAULT
 
@@ -44,8 +44,8 @@ async def dial(pool: Pool, exchange: Exchange) -> None:
             connection.assign(exchange)
         return
     exchange.dial_failed(
-        f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
-        f"sent. Try again, or check the upstream{_of_route(exchange)}.",
+        f"The upstream at {upstream.host}:{upstream.port} could not be reached{_through(pool)}: {reason}. The request "
+        f"was not sent. Try again, or check the upstream{_of_route(exchange)}.",
     )
 
 
@@ -57,11 +57,16 @@ def _of_route(exchange: Exchange) -> str:
 def _reason(error: Exception) -> str:
     """Return the reason for a failed connection in words, such as ``connection refused``."""
     if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
-        return str(error)
+        return str(error) or type(error).__name__
     # asyncio's error text contains the address but not the system's error text. So the system's text is looked up by
     # the error number. Resolver errors have their own numbers and their own text.
     text = error.strerror or str(error) if isinstance(error, socket.gaierror) else os.strerror(error.errno)
     return text[:1].lower() + text[1:]
+
+
+def _through(pool: Pool) -> str:
+    """Return what stands between the relay and the upstream, for the message."""
+    return f" through the proxy at {pool.proxy.host}:{pool.proxy.port}" if pool.proxy else ""
 
 
 async def _connect(relay: RelayContext, pool: Pool, seconds: float) -> UpstreamConnection:
@@ -102,6 +107,8 @@ async def _connect_to(address: str, relay: RelayContext, pool: Pool) -> Upstream
     if pool.tls is not None:
         await tls.start(connection, transport, pool.tls, upstream.host)
     else:
+        if transport.is_closing():
+            raise ProxyRefused("the proxy sent bytes before the request")
         transport.set_protocol(connection)
         connection.connection_made(transport)
     return connection

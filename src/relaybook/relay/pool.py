@@ -57,6 +57,34 @@ class UpstreamUrl:
         return cls(url, host, port, tls, parts.path.rstrip("/").encode(), b"Host: " + shown.encode())
 
 
+class IdleConnections:
+    """The idle connections of all pools of a worker, in the order in which they became idle.
+
+    Idle connections and the connections that are in use (``in_use``) together are at most ``limit``, because each needs
+    a file descriptor. If there are more, those that have been idle longest are closed.
+    """
+
+    def __init__(self, limit: int, in_use: Callable[[], int]) -> None:
+        self._limit = limit
+        self._in_use = in_use
+        self._connections: dict[Pooled, None] = {}
+
+    def add(self, connection: Pooled) -> None:
+        """Add a connection that became idle."""
+        self._connections[connection] = None
+
+    def remove(self, connection: Pooled) -> None:
+        """Remove a connection that is in use, lost or closed."""
+        self._connections.pop(connection, None)
+
+    def make_room(self) -> None:
+        """Close idle connections until another connection can be dialed, if that is possible."""
+        while self._connections and len(self._connections) + self._in_use() > self._limit:
+            connection = next(iter(self._connections))
+            self.remove(connection)
+            connection.abort()
+
+
 class Pool:
     """The connections to ``upstream``. An idle connection has no exchange and no unread bytes.
 
@@ -69,11 +97,12 @@ class Pool:
         tls: ssl.SSLContext | None,
         *,
         proxy: Proxy | None = None,
+        all_idle: IdleConnections,
         connect_timeout: float,
         idle_seconds: float,
         dial: "Callable[[Pool, Any], Dial | None]",
     ) -> None:
-        """``dial`` starts to dial a new connection for an exchange.
+        """``dial`` starts to dial a new connection for an exchange. ``all_idle`` is shared by the pools of a worker.
 
         A connection is closed after it was idle for ``idle_seconds``, or earlier if the upstream announced that.
         """
@@ -83,6 +112,7 @@ class Pool:
         self.connect_timeout = connect_timeout
         self.idle_seconds = idle_seconds
         self._dial = dial
+        self._all_idle = all_idle
         #: The connections, in the order in which they became idle.
         self._idle: dict[Pooled, None] = {}
         self._closed = False
@@ -100,11 +130,16 @@ class Pool:
 
     def dial(self, exchange: Any) -> Dial | None:
         """Start dialing a new connection for an exchange."""
+        self._all_idle.make_room()
         return self._dial(self, exchange)
 
     def take(self) -> Pooled | None:
         """Remove and return the most recently used connection, or `None` if the pool is empty."""
-        return self._idle.popitem()[0] if self._idle else None
+        if not self._idle:
+            return None
+        connection = self._idle.popitem()[0]
+        self._all_idle.remove(connection)
+        return connection
 
     def put(self, connection: Pooled, now: float) -> None:
         """Add a connection, or close it if it is lost or not reusable, or if the pool is full or closed."""
@@ -113,10 +148,12 @@ class Pool:
             return
         connection.idle_since = now
         self._idle[connection] = None
+        self._all_idle.add(connection)
 
     def discard(self, connection: Pooled) -> None:
         """Remove a connection that is lost or closed."""
         self._idle.pop(connection, None)
+        self._all_idle.remove(connection)
 
     def sweep(self, now: float) -> None:
         """Close connections that have been idle for too long."""

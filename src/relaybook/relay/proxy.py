@@ -13,9 +13,11 @@ from urllib.request import (  # type: ignore[attr-defined]  # typeshed lacks pro
     proxy_bypass_environment,
 )
 
-from relaybook.settings.addresses import PROXY_FROM_ENVIRONMENT
+from relaybook.settings.addresses import PROXY_FROM_ENVIRONMENT, check_proxy
 
 _MAX_HEAD_BYTES: Final = 16 << 10
+#: Maximum number of interim responses (1xx) before the response to CONNECT.
+_MAX_INTERIM: Final = 8
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |\r)")
 
 
@@ -32,13 +34,17 @@ class ProxyRefused(OSError):
 
 
 def find_proxy(setting: str | None, host: str, port: int, *, tls: bool) -> Proxy | None:
-    """Return the proxy for an upstream according to the setting ``upstream_proxy``, or `None`."""
+    """Return the proxy for an upstream according to the setting ``upstream_proxy``, or `None`.
+
+    Raises BadSetting if the environment names no HTTP proxy.
+    """
     if setting == PROXY_FROM_ENVIRONMENT:
         proxies = getproxies_environment()
         url = proxies.get("https" if tls else "http") or proxies.get("all")
         if not url or proxy_bypass_environment(f"{host}:{port}", proxies):
             return None
         setting = url if "://" in url else f"http://{url}"
+        check_proxy("The proxy in the environment", setting)
     if setting is None:
         return None
     parts = urlsplit(setting)
@@ -57,6 +63,7 @@ class _Tunnel(asyncio.Protocol):
         self._authority = authority
         self._opened = opened
         self._head = b""
+        self._interim = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -77,6 +84,13 @@ class _Tunnel(asyncio.Protocol):
             return
         if status is None or end < 0:
             self._fail("sent no HTTP response. Check upstream_proxy")
+        elif status[1].startswith(b"1") and self._interim < _MAX_INTERIM:  # RFC 9110 §15.2
+            self._interim += 1
+            rest, self._head = self._head[end + 4 :], b""
+            if rest:
+                self.data_received(rest)
+        elif status[1] == b"407" and self._proxy.authorization:
+            self._fail("did not accept the user name and the password in upstream_proxy")
         elif status[1] == b"407":
             self._fail("requires a user name and a password. Set upstream_proxy to http://USER:PASSWORD@HOST:PORT")
         elif not status[1].startswith(b"2"):

@@ -98,12 +98,12 @@ class Destination(NamedTuple):
 def split_namespace(target: bytes) -> tuple[bytes, bytes]:
     """Return the namespace before the mount, percent-encoded, and the rest of the target.
 
-    The namespace is empty if the target has none.
+    The namespace is empty if the target has none, also if a variable in the base URL was empty (``/ns//v1``).
     """
     if not target.startswith(_NAMESPACE):
         return b"", target
     namespace, slash, rest = target[len(_NAMESPACE) :].partition(b"/")
-    return (namespace, slash + rest) if slash and namespace and b"?" not in namespace else (b"", target)
+    return (namespace, slash + rest) if slash and b"?" not in namespace else (b"", target)
 
 
 def _first_segment(target: bytes) -> bytes:

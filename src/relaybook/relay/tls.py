@@ -57,7 +57,7 @@ def client_context(ca_file: Path | None, certificate: Path | None = None, key: P
     """
     context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
     if certificate is not None:
-        context.load_cert_chain(certificate, key)
+        context.load_cert_chain(certificate, key, password="")  # an encrypted key would ask for its password
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -39,6 +39,7 @@ SENTENCES: Final = {
     "record_quarantined": "request {id} could not be stored and is now in the quarantine: {reason}",
     "relay_failed": "the relay failed and is being restarted. Please report this error:",
     "reload_refused": "the reload was refused: {reason}",
+    "body_not_read": "the bodies of request {id} could not be read, so they are only stored. Please report this error:",
     "reread_failed": "request {id} could not be read again, so its fields did not change. Please report this error:",
     "retention_delayed": "old requests could not be removed from the log, so the removal will be repeated: {reason}",
     "run_unreadable": "some requests are not recorded for now, because a journal file cannot be read or deleted: "

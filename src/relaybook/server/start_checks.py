@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 
+from relaybook.relay.pool import UpstreamUrl
+from relaybook.relay.proxy import find_proxy
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings import BadSetting
 from relaybook.settings.addresses import check_upstream
@@ -17,6 +19,8 @@ def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
     """Raise BadSetting if the server cannot work with these settings."""
     for route in settings.resolved_routes():
         _check_tls_files(route)
+        upstream = UpstreamUrl.parse(route.upstream)
+        find_proxy(route.upstream_proxy, upstream.host, upstream.port, tls=upstream.tls)
         if relays:
             check_upstream(route.upstream, settings.listen)
     own = {settings.price_as, *(route.price_as for route in settings.routes.values())} - {None}

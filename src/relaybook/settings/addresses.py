@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from relaybook.settings import BadSetting
 
-#: For each wildcard address, the loopback address of the same family.
 #: Values of ``upstream_proxy`` that are not URLs.
 PROXY_FROM_ENVIRONMENT: Final = "environment"
 NO_PROXY: Final = "none"
+#: For each wildcard address, the loopback address of the same family.
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORTS: Final = {"http": 80, "https": 443}
 #: The first path segments of all URLs of the server that are not pages, such as the API and static files.
@@ -189,7 +189,8 @@ def check_proxy(shown: str, proxy: str) -> None:
         is_valid = parts.scheme == "http" and bool(parts.port) and _is_host(parts.hostname or "")
     except ValueError:
         is_valid = False
-    if not is_valid or not proxy.isprintable() or parts.path not in ("", "/") or parts.query or parts.fragment:
+    is_clean = proxy.isprintable() and " " not in proxy
+    if not (is_valid and is_clean) or parts.path not in ("", "/") or parts.query or parts.fragment:
         raise BadSetting(
             "upstream_proxy",
             f"{shown} is not the URL of an HTTP proxy with host and port, such as http://proxy.example:3128 or "

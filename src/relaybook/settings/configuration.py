@@ -20,7 +20,7 @@ from relaybook.settings import BadSetting
 from relaybook.settings.definitions import Settings, is_utf8
 from relaybook.settings.routes import DEFAULT, RouteSettings, listed_routes
 from relaybook.settings.suggestions import suggest
-from relaybook.settings.typed_values import BadValue, format_value, parse_value
+from relaybook.settings.typed_values import BadValue, format_value, parse_value, without_password
 
 PREFIX: Final = "RELAYBOOK_"
 FILE_NAME: Final = "relaybook.toml"
@@ -153,7 +153,7 @@ def _from_file(config: str | None, environ: Mapping[str, str], directory: Path) 
         raise BadSetting("config", f"{label} could not be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
         raise BadSetting("config", f"{label} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadSetting("config", f"{label} is not valid TOML: {error}.") from None
     for key in content:
         if key not in FIELDS:
@@ -180,7 +180,7 @@ def _parse(name: str, raw: _RawValue, hint: Any = None) -> Any:
         value = parse_value(hint or TYPES[name], raw.value)
     except BadValue as error:
         shown = "(not shown)" if FIELDS[name].metadata["secret"] else repr(raw.value)[:120]
-        shown = "not valid" if isinstance(raw.value, dict) else shown
+        shown = "not valid" if isinstance(raw.value, dict) else without_password(shown)
         end = "" if error.expected.endswith("?") else "."
         raise BadSetting(name, f"{raw.name} is {shown}: expected {error.expected}{end}") from None
     return _absolute(value, raw.base)

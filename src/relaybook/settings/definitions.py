@@ -165,7 +165,7 @@ class Settings:
         "subdomains, or http://localhost:* for all ports. * allows every origin",
     )
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
-    max_in_flight: Count = setting(10_000, "Maximum number of concurrent requests per worker")
+    max_in_flight: Count = setting(10_000, "Maximum number of concurrent requests per route and worker")
     max_connections: Count = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,

@@ -113,13 +113,13 @@ def resolve_routes(tables: Mapping[str, RouteSettings], general: Mapping[str, An
     ``general`` has the general settings by name.
     """
     own = RouteSettings(upstream=general["upstream"], mount=DEFAULT_MOUNT)
-    routes = [_resolve(DEFAULT, own, general), *(_resolve(name, own, general) for name, own in tables.items())]
+    routes = [_resolve(DEFAULT, own, general, is_default=True)]
+    routes += [_resolve(name, own, general) for name, own in tables.items()]
     _check_mounts(routes)
     return routes
 
 
-def _resolve(name: str, own: RouteSettings, general: Mapping[str, Any]) -> ResolvedRoute:
-    is_default = name == DEFAULT and own.mount == DEFAULT_MOUNT
+def _resolve(name: str, own: RouteSettings, general: Mapping[str, Any], *, is_default: bool = False) -> ResolvedRoute:
     where = "upstream" if is_default else f"routes.{name}"
     if not is_default and (name in _RESERVED or _NAME.fullmatch(name) is None):
         raise BadSetting(

@@ -20,7 +20,7 @@ Dollars = NewType("Dollars", float)
 #: A whole number of things. An ``int`` is a size in bytes.
 Count = NewType("Count", int)
 _NUMBER: Final = r"(\d{1,18}(?:\.\d{1,9})?)"
-_CREDENTIALS: Final = re.compile(r"(?<=://)[^/\s]*@")
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^/]*@")
 _SIZE = re.compile(_NUMBER + r"\s*([kKMGT]i?B|B)?", re.ASCII)
 _DURATION = re.compile(_NUMBER + r"\s*(ms|s|min|h)?", re.ASCII)
 _POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}

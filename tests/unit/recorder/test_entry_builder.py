@@ -396,3 +396,28 @@ def test_a_stored_response_can_be_streamed_again() -> None:
     record = retrieved("/v1/responses/resp_1?stream=true&starting_after=7", answer, STREAM_HEAD)
     assert (record.stream_requested, record.stream, record.stream_ended) == (True, True, "done")
     assert (record.output_preview, record.input_tokens) == ("Hi", 12)
+
+
+def test_a_defect_in_a_reader_costs_only_what_is_read(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def defective(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("relaybook.recorder.entry_builder.read_request", defective)
+    (exchange,) = Fold().feed(Script().open(A).request(A, REQUEST).respond(A, b"{}").close(A).frames)
+    entry = BUILDER.entry(exchange, BUILDER.bodies(exchange))
+    assert [note.code for note in entry.record.notes] == ["not_understood"]
+    assert (entry.record.status, entry.record.model) == (200, None)
+    assert entry.request == exchange.request
+    assert [message.message for message in caplog.records] == ["body_not_read"]
+
+
+def test_missing_memory_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_memory(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("relaybook.recorder.entry_builder.read_request", without_memory)
+    (exchange,) = Fold().feed(Script().open(A).request(A, REQUEST).respond(A, b"{}").close(A).frames)
+    with pytest.raises(MemoryError):
+        BUILDER.entry(exchange, BUILDER.bodies(exchange))

@@ -231,13 +231,13 @@ class Stream:
         if isinstance(text := response.get("text"), str):
             self.is_known = True
             snapshot(self._block(0, "text").texts, text)
+            self.has_token |= bool(text)
         if isinstance(calls := response.get("tool_calls"), list):
             self._set_calls(calls)
         if isinstance(citations := response.get("citations"), list):
             self._output.other["citations"] = citations
         self._add_end(response)
         self._add_fields(response)
-        self._note_token()
 
     def _add_first_version(self, event: dict[str, Any]) -> None:
         """Add an event of a stream of version 1, except the last one."""
@@ -245,13 +245,13 @@ class Stream:
         self.is_known |= kind is not None
         if text := text_or_none(event.get("text")):
             self._block(0, "text").texts.append(text)
+            self.has_token = True
         if isinstance(calls := event.get("tool_calls"), list):
             self._set_calls(calls)
         elif is_object(delta := event.get("tool_call_delta")):
             self._add_call(delta, delta.get("index"))
         if isinstance(citations := event.get("citations"), list):
             merge(self._output.other, {"citations": list(citations)})
-        self._note_token()
 
     def _add_message(self, message: dict[str, Any], index: object) -> None:
         """Add a whole message, or the part of a message that an event has."""
@@ -262,7 +262,9 @@ class Stream:
                 self._add_block(block, position if index is None else index)
             elif isinstance(block, str) and block:
                 self._block(position if index is None else index, "text").texts.append(block)
+                self.has_token = True
         add_fragment(self._plan.texts, message.get(_PLAN))
+        self.has_token |= bool(self._plan.texts)
         calls = message.get("tool_calls")
         for position, call in enumerate(calls if isinstance(calls, list) else [calls]):
             if is_object(call):
@@ -272,7 +274,6 @@ class Stream:
         if not message.keys() <= _MESSAGE:
             more = {key: value for key, value in message.items() if key not in _MESSAGE and value is not None}
             merge(self._output.other, more)
-        self._note_token()
 
     def _add_block(self, block: dict[str, Any], index: object) -> None:
         builder = self._block(index, "other")
@@ -285,6 +286,7 @@ class Stream:
             add_fragment(builder.texts, text)
         elif builder.kind == "other":
             builder.type = text_or_none(kind)
+        self.has_token |= bool(builder.texts)
         read = ("type", "text") if builder.kind == "text" else ("type", "thinking")
         merge(builder.other, {key: value for key, value in block.items() if key not in read and value is not None})
 
@@ -301,17 +303,13 @@ class Stream:
         if builder is None:
             builder = self._calls[key] = PartBuilder("tool_call")
         _add_call(builder, call)
+        self.has_token = True
 
     def _set_calls(self, calls: list[Any]) -> None:
         """Replace all calls by whole ones."""
         self.is_known = True
         self._calls = {index: _call(call) for index, call in enumerate(calls) if is_object(call)} or self._calls
-
-    def _note_token(self) -> None:
-        if not self.has_token:
-            self.has_token = bool(
-                self._calls or self._plan.texts or any(builder.texts for builder in self._blocks.values())
-            )
+        self.has_token |= bool(self._calls)
 
     def response(self) -> Response:
         """Return the response with everything added so far."""

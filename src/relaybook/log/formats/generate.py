@@ -253,24 +253,23 @@ class _Candidate:
     def _add_call(self, item: dict[str, Any], call: dict[str, Any]) -> None:
         """Add a call, or more of the arguments of the call before it, which has no name of its own."""
         self.has_token = True
-        builder = self.call
+        part, builder = read_part(item), self.call
+        nested = part.other.pop(_CALL, {})
         if builder is None or call.get("name") or call.get("id") not in (None, "", builder.id):
             self._end_call()
-            builder = self.call = read_part(item)
+            builder = self.call = part
             self.parts.append(builder)
             self.arguments = PartialArguments()
             if call.get("args") == {}:
                 builder.arguments = []
         else:
-            rest = read_part(item)
-            builder.arguments = rest.arguments or builder.arguments
-            merge(builder.other, rest.other, joins_texts=False)
+            builder.arguments = part.arguments or builder.arguments
+            merge(builder.other, part.other, joins_texts=False)
         pieces = call.get("partialArgs")
         left = [each for each in pieces if not self.arguments.add(each)] if isinstance(pieces, list) else pieces
-        nested = builder.other.pop(_CALL, {})
         rest_of_call = rest_of(nested, partialArgs=pieces, willContinue=None) | ({"partialArgs": left} if left else {})
         if rest_of_call:
-            builder.other[_CALL] = rest_of_call
+            merge(builder.other, {_CALL: rest_of_call}, joins_texts=False)
         if call.get("willContinue") is not True:
             self._end_call()
 

@@ -52,7 +52,7 @@ def read_request(body: dict[str, Any], match: Match) -> Request:
 
 def _add(messages: list[Message], item: object) -> None:
     """Add an item of the input: a step, or a content. Contents in a row are one message of the user."""
-    if not is_object(item) or item.get("type") in _CONTENTS:
+    if not is_object(item) or text_or_none(item.get("type")) in _CONTENTS:
         if not (messages and messages[-1].role == "user" and messages[-1].name is None and not messages[-1].other):
             messages.append(Message("user"))
         messages[-1].parts += _contents([item])
@@ -93,14 +93,14 @@ def _content(item: object) -> PartBuilder:
     elif isinstance(text := item.get("text"), str):
         builder.kind, builder.texts = "text", [text] if text else []
         builder.other = _rest(item, "type", "text")
-    elif (kind := item.get("type")) in _MEDIA:
+    elif (kind := text_or_none(item.get("type"))) in _MEDIA:
         fields = _rest(item, "type")
         if "uri" in fields and "url" not in fields:
             fields["url"] = fields.pop("uri")
         part = media_part(_MEDIA[kind], None, fields)
         builder.kind, builder.media, builder.other = part.kind, part.media, part.other
     else:
-        builder.type = text_or_none(kind)
+        builder.type = kind
         builder.other = _rest(item)
     return builder
 
@@ -162,7 +162,7 @@ class _Step:
 
     def add(self, delta: dict[str, Any]) -> None:
         """Add a delta."""
-        kind = delta.get("type")
+        kind = text_or_none(delta.get("type"))
         last = self.parts[-1] if self.parts else None
         if kind == "arguments_delta" and last is not None and last.kind == "tool_call":
             add_fragment(last.arguments, delta.get("arguments"))

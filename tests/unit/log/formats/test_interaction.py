@@ -1,5 +1,6 @@
 """Test how requests and responses of Google's Interactions API are read."""
 
+import json
 from typing import Any
 
 import pytest
@@ -175,3 +176,13 @@ def test_malformed_steps_are_read(value: Any) -> None:
     assert request_of({"input": value}, "interaction").understood
     reading = reading_of({"id": "x", "status": "completed", "steps": value}, "interaction")
     assert reading.response.error is None
+
+
+@pytest.mark.parametrize("odd", [{}, [], [1], {"a": 1}, 7, None, True])
+def test_types_that_are_no_texts_are_read(odd: Any) -> None:
+    for item in ({"type": odd}, {"type": "user_input", "content": [{"type": odd}]}):
+        assert request_of(json.dumps({"input": [item]}).encode(), "interaction").understood
+    delta = happened("step.delta", index=0, delta={"type": odd})
+    assert reading_of(delta + DONE, "interaction").is_known
+    whole = {"status": "completed", "steps": [{"type": "model_output", "content": [{"type": odd}]}]}
+    assert reading_of(json.dumps(whole).encode(), "interaction", streamed=False).is_known

@@ -59,11 +59,16 @@ WIDE = {f"k{number}": 1 for number in range(20_000)}
             "generate",
             event(generated({"functionCall": {"name": "f", "willContinue": True}})) + many(lambda n: event(piece(n))),
         ),
+        (
+            "generate",
+            many(lambda n: event(generated({"functionCall": {"willContinue": True, f"k{n}": 1}}))),
+        ),
+        ("cohere", many(lambda n: event({"type": "content-start", "index": n, "delta": {"message": {"content": {}}}}))),
         ("interaction", many(lambda n: event({"event_type": "step.start", "index": n, "step": {"type": "thought"}}))),
     ],
     ids=[
         *("names", "arguments", "images", "usage", "items", "lines", "blank_lines", "blocks"),
-        *("texts", "parts", "pieces", "steps"),
+        *("texts", "parts", "pieces", "fields", "starts", "steps"),
     ],
 )
 def test_a_stream_is_read_in_linear_time(kind: Kind, body: bytes) -> None:
