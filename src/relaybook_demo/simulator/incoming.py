@@ -19,7 +19,7 @@ _PARSED_PATHS = (
     *("/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/echo", "/__sim/"),
     *("/v1/fim/completions", "/v1/images/generations", "/v1/audio/"),
     *("/v1/models/", "/v1/projects/", "/v1beta/", "/v1beta1/", "/api/"),
-    *("/v2/chat", "/v2/embed", "/v2/rerank", "/v1/embed", "/v1/rerank"),
+    *("/v2/chat", "/v2/embed", "/v2/rerank", "/v1/embed", "/v1/rerank", "/openai/"),
 )
 
 
@@ -69,6 +69,12 @@ class Request:
     def body_sha256(self) -> str:
         """The SHA-256 of all received body bytes, including bytes that are not stored."""
         return self._hash.hexdigest()
+
+    def translated(self, target: bytes, headers: list[Header], body: bytes) -> "Request":
+        """Return the same request with another target, other headers and another body."""
+        request = Request(self.method, target, headers, self.version, self.keep_alive, self.is_complete, len(body))
+        request._chunks = [body]
+        return request
 
     def header(self, name: bytes) -> bytes | None:
         """Return the first value of a header, or `None` if it is missing. ``name`` is in lower case."""

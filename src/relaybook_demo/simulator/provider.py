@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from relaybook_demo.simulator import replies
-from relaybook_demo.simulator.apis import anthropic, cohere, gemini, ollama, openai
+from relaybook_demo.simulator.apis import anthropic, azure, cohere, gemini, ollama, openai
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import Reply, Stamp
@@ -22,6 +22,7 @@ class _Api(NamedTuple):
 
 
 _OPENAI: Final = _Api(openai.respond, replies.status_error)
+_AZURE: Final = _Api(azure.respond, azure.status_error)
 _ANTHROPIC: Final = _Api(anthropic.respond, anthropic.status_error)
 _GEMINI: Final = _Api(gemini.respond, gemini.status_error)
 _OLLAMA: Final = _Api(ollama.respond, ollama.status_error)
@@ -63,6 +64,8 @@ def _api_of(request: Request) -> _Api:
     """Return the API that the path belongs to. Paths of no API get the errors of OpenAI's API."""
     if anthropic.serves(request):
         return _ANTHROPIC
+    if azure.serves(request):
+        return _AZURE
     if gemini.serves(request):
         return _GEMINI
     if ollama.serves(request):
