@@ -21,7 +21,7 @@ export PIP_ROOT_USER_ACTION := ignore
 PAGE := src/relaybook/page/static/index.html
 PAGE_SOURCES := $(shell find dashboard -name node_modules -prune -o -type f ! -name '*.test.ts*' -print)
 NPM := $(BIN)/python hatch_build.py
-# The official Node SDK, which tests compare our streams and errors with.
+# The official Node SDKs, which tests compare our streams and errors with.
 NODE_SDK := tests/conformance/node/node_modules/.package-lock.json
 # What a target needs is made in the order it is named in.
 .NOTPARALLEL:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.support.tree import ROOT
 
-#: The lock files for the page, for the official SDK in the conformance tests, and for a proxy in the benchmark.
+#: The lock files for the page, for the official SDKs in the conformance tests, and for a proxy in the benchmark.
 LOCKS = [
     ROOT / place / "package-lock.json" for place in ("dashboard", "tests/conformance/node", "benchmarks/peers/portkey")
 ]

