@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, get_args
 
 from relaybook.apis import APIS, BY_KIND, REQUEST_ID_HEADERS, Match, match
 from relaybook.client_headers import CLIENT_HEADERS, Meaning
+from relaybook.errors import RelayError
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
 from relaybook.log.formats import audio, lenient
@@ -335,6 +336,9 @@ class EntryBuilder:
             record.outcome, record.failed = "complete", False
             record.error_code = record.error_message = None
             record.notes.append(_CLOSED_EARLY)
+        elif record.outcome == "upstream_failed" and response.ending == "cut":
+            # The relay knows streams by their content type. Only their bytes tell for JSON lines and arrays.
+            record.error_code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code
         if record.outcome == "complete" and is_success and response.error is None:
             self._check(record, reading, request)
 

@@ -209,6 +209,25 @@ def test_an_end_mark_without_its_blank_line_did_not_reach_the_client(last: bytes
     assert (record.outcome, record.failed, codes(record)) == ("complete", False, ["closed_early"])
 
 
+@pytest.mark.parametrize(
+    ("target", "head", "event"),
+    [
+        (b"/api/chat", b"Content-Type: application/x-ndjson", b'{"message":{"content":"Hi"},"done":false}\n'),
+        (
+            b"/v1beta/models/m:streamGenerateContent",
+            JSON,
+            b'[{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}\n,\r\n',
+        ),
+        (b"/v1/chat/completions", b"Content-Type: text/plain", c({"content": "Hi"})),
+    ],
+)
+def test_a_stream_that_breaks_has_one_error_whatever_its_content_type(target: bytes, head: bytes, event: bytes) -> None:
+    closed = ("upstream_reset", "The upstream closed the connection.")
+    record = record_of(event, event[:9], target=target, head=head, outcome="upstream_failed", closed=closed)
+    assert (record.stream_ended, record.failed, record.output_preview) == ("cut", True, "Hi")
+    assert (record.error_code, record.error_message) == ("upstream_stream_interrupted", closed[1])
+
+
 def test_an_empty_response_is_incomplete() -> None:
     record = record_of(head=JSON)
     assert (result_of(record).code, result_of(record).text) == ("incomplete", "Empty response")
