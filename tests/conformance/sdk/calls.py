@@ -32,10 +32,21 @@ TOOLS: Final[Any] = [
 
 @dataclass(frozen=True)
 class World:
-    """A relay and its upstream."""
+    """A relay and its upstream. ``route`` is the route that clients use; it is empty for the default route."""
 
     server: Server
     provider: SimulatedProvider
+    route: str = ""
+
+    @property
+    def mount(self) -> str:
+        """The path that precedes ``/v1``."""
+        return f"/{self.route}" if self.route else ""
+
+    @property
+    def base_url(self) -> str:
+        """The base URL of the relay for OpenAI's SDK."""
+        return f"http://127.0.0.1:{self.server.port}{self.mount}/v1"
 
     def client(self, namespace: str | None = None, **options: Any) -> openai.OpenAI:
         return openai.OpenAI(**self._options(namespace, options))
@@ -49,7 +60,7 @@ class World:
 
     def _options(self, namespace: str | None, options: dict[str, Any]) -> dict[str, Any]:
         headers = {} if namespace is None else {"Service-Namespace": namespace}
-        defaults = {"base_url": self.server.base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers}
+        defaults = {"base_url": self.base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers}
         return {**defaults, **options}
 
     def recorded(self, namespace: str, count: int = 1) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Start the servers that the SDKs talk to, once for all tests of a file."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.conformance.sdk.calls import World
@@ -8,13 +9,21 @@ from tests.support.server import Server, SimulatedProvider
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Start a relay. A test file can name a preset as the fixture's parameter, so that clients use this route."""
+    route = getattr(request, "param", "")
     directory = tmp_path_factory.mktemp("sdk")
-    with (
-        SimulatedProvider(directory) as provider,
-        Server(directory, provider.url, "--price-as", "openai") as server,
-    ):
-        yield World(server, provider)
+    with SimulatedProvider(directory) as provider:
+        flags = ["--config", str(write_route(directory, route, provider))] if route else ["--price-as", "openai"]
+        with Server(directory, provider.url, *flags) as server:
+            yield World(server, provider, route)
+
+
+def write_route(directory: Path, name: str, provider: SimulatedProvider) -> Path:
+    """Write a settings file with a route of a preset, which the simulated upstream serves. Returns its path."""
+    settings = directory / "relaybook.toml"
+    settings.write_text(f'[routes.{name}]\nupstream = "{provider.url.removesuffix("/v1")}"\n')
+    return settings
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +31,7 @@ def routed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Start a relay with the route that the test file names in ``ROUTE``. The simulated upstream serves the route."""
     directory = tmp_path_factory.mktemp(request.module.ROUTE)
     with SimulatedProvider(directory) as provider:
-        root = provider.url.removesuffix("/v1")
-        settings = directory / "relaybook.toml"
-        settings.write_text(f'[routes.{request.module.ROUTE}]\nupstream = "{root}"\n')
+        settings = write_route(directory, request.module.ROUTE, provider)
         with Server(directory, provider.url, "--config", str(settings)) as server:
             yield World(server, provider)
 

@@ -27,18 +27,19 @@ EVENTS: Final = "Sim-Event-Interval-Ms"
 KINDS: Final = {"text": "text", "thinking": "reasoning", "tool_use": "tool_call"}
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+@pytest.fixture(scope="module", params=["", "anthropic"], ids=["default route", "preset"])
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("anthropic")
-    with (
-        SimulatedProvider(directory) as provider,
-        Server(directory, provider.url, "--price-as", "anthropic") as server,
-    ):
-        yield World(server, provider)
+    with SimulatedProvider(directory) as provider:
+        settings = directory / "relaybook.toml"
+        settings.write_text(f'[routes.anthropic]\nupstream = "{provider.url.removesuffix("/v1")}"\n')
+        flags = ("--config", str(settings)) if request.param else ("--price-as", "anthropic")
+        with Server(directory, provider.url, *flags) as server:
+            yield World(server, provider, request.param)
 
 
 def client(world: World, namespace: str, **options: Any) -> anthropic.Anthropic:
-    base_url = world.server.base_url.removesuffix("/v1")
+    base_url = world.base_url.removesuffix("/v1")
     headers = {"Service-Namespace": namespace}
     return anthropic.Anthropic(
         **{"base_url": base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers, **options}
@@ -85,7 +86,8 @@ def test_the_record_has_what_the_sdk_returned(world: World, streamed: bool, requ
     namespace = unique()
     message = send(world, namespace, streamed=streamed, **request_)
     record = detail(world, namespace)
-    assert (record["kind"], record["path"], record["status"]) == ("message", "/v1/messages", 200)
+    assert (record["kind"], record["path"], record["status"]) == ("message", f"{world.mount}/v1/messages", 200)
+    assert record["route"] == (world.route or "default")
     assert (record["outcome"], record["failed"], record["error_code"]) == ("complete", False, None)
     assert (record["model"], record["response_model"], record["completion_id"]) == (MODEL, message.model, message.id)
     assert record["provider_request_id"].startswith("req_")
@@ -217,7 +219,7 @@ def test_counting_tokens_is_recorded_without_tokens_or_cost(world: World) -> Non
     with client(world, namespace) as opened:
         count = opened.messages.count_tokens(model=MODEL, messages=QUESTION).input_tokens
     record = detail(world, namespace)
-    assert (record["kind"], record["path"]) == ("message", "/v1/messages/count_tokens")
+    assert (record["kind"], record["path"]) == ("message", f"{world.mount}/v1/messages/count_tokens")
     assert (record["input_tokens"], record["output_tokens"], record["cost_usd"]) == (None, None, None)
     assert record["output_preview"] == f"{count} input tokens"
 

@@ -7,6 +7,9 @@ import pytest
 from tests.conformance.sdk.calls import KEY, QUESTION, TOOLS, World, assert_matches, body_of, chat, in_loop, unique
 from tests.support.parts import text_of
 
+#: Each test runs on the default route, and on the route of the preset ``openai``.
+pytestmark = pytest.mark.parametrize("world", ["", "openai"], ids=["default route", "preset"], indirect=True)
+
 USAGE: Final[dict[str, Any]] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
@@ -33,6 +36,7 @@ def test_the_record_matches_what_the_sdk_returned(
     (row,) = world.recorded(namespace)
     record = world.server.record(completion.request_id)
     assert (record["id"], record["namespace"]) == (row["id"], namespace)
+    assert record["route"] == (world.route or "default")
     assert_matches(record, completion)
     assert len(completion.choices) == parameters.get("n", 1)
     assert record["user"] == parameters.get("user")
@@ -111,7 +115,7 @@ def test_embeddings_are_relayed_and_recorded(world: World, style: str) -> None:
         direct = client.embeddings.create(**parameters)
     assert [item.embedding for item in found.data] == [item.embedding for item in direct.data]
     (record,) = world.recorded(namespace)
-    assert (record["kind"], record["path"], record["status"]) == ("embedding", "/v1/embeddings", 200)
+    assert (record["kind"], record["path"], record["status"]) == ("embedding", f"{world.mount}/v1/embeddings", 200)
     assert (record["model"], record["input_tokens"]) == (parameters["model"], found.usage.prompt_tokens)
     assert record["cost_usd"] is not None
 
@@ -130,7 +134,7 @@ def test_the_list_of_models_is_relayed_and_recorded(world: World, style: str) ->
     with world.direct_client() as client:
         assert found == [model.id for model in client.models.list()]
     (record,) = world.recorded(namespace)
-    assert (record["kind"], record["method"], record["path"]) == ("models", "GET", "/v1/models")
+    assert (record["kind"], record["method"], record["path"]) == ("models", "GET", f"{world.mount}/v1/models")
 
 
 def test_the_responses_api_is_relayed_and_recorded(world: World) -> None:
