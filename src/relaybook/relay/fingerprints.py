@@ -19,6 +19,10 @@ _VALUE: Final = re.compile(rb"[^&#]*")
 _SECRET_NAME: Final = re.compile(
     rb"(?is)(?:.*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)"
 )
+#: The names of these parameters whose values identify a client. Other secrets, such as signatures, differ per request.
+_KEY_NAME: Final = re.compile(rb"(?is)(?:.*[-_.])?(?:api|access|auth)?key")
+#: A WebSocket subprotocol whose last part is a key. Browsers cannot set other headers of a WebSocket.
+_KEY_PROTOCOL: Final = re.compile(rb"[\w-]*(?:key|token)\.")
 #: A key that can be a secret is long, and has a letter and a digit.
 _SECRET: Final = re.compile(rb"(?s)(?=.*[A-Za-z\x80-\xff])(?=.*[0-9]).{%d}" % MIN_SECRET_BYTES)
 
@@ -58,7 +62,7 @@ class Fingerprints:
     def target(self, target: bytes) -> bytes:
         """Return a request target with fingerprints instead of the values of secret query parameters."""
         parts, done = [], 0
-        for value in _secret_values(target):
+        for _, value in _secrets(target):
             parts += [target[done : value.start()], b"key:", self.of(value[0]).encode()]
             done = value.end()
         return b"".join([*parts, target[done:]])
@@ -85,12 +89,26 @@ def keys_in(target: bytes) -> list[bytes]:
 
     Values shorter than ``MIN_KEY_BYTES`` are left out.
     """
-    keys = [key for value in _secret_values(target) for key in dict.fromkeys((value[0], unquote_to_bytes(value[0])))]
+    keys = [key for _, value in _secrets(target) for key in dict.fromkeys((value[0], unquote_to_bytes(value[0])))]
     return [key for key in keys if len(key) >= MIN_KEY_BYTES]
 
 
-def _secret_values(target: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield the values of the secret query parameters, in order.
+def client_key_in(target: bytes) -> bytes | None:
+    """Return the first API key in the query of a target, percent-decoded. `None` if there is none."""
+    for name, value in _secrets(target):
+        if value[0] and _KEY_NAME.fullmatch(unquote_to_bytes(name)):
+            return unquote_to_bytes(value[0])
+    return None
+
+
+def protocol_key_in(protocol: bytes) -> bytes | None:
+    """Return the key in a WebSocket subprotocol, as in ``openai-insecure-api-key.sk-…``. `None` if there is none."""
+    found = _KEY_PROTOCOL.match(protocol)
+    return (protocol[found.end() :] or None) if found else None
+
+
+def _secrets(target: bytes) -> Iterator[tuple[bytes, re.Match[bytes]]]:
+    """Yield the names and the values of the secret query parameters, in order.
 
     The value of a parameter that is not secret may contain a secret parameter, as in ``version=1?key=secret``.
     """
@@ -98,7 +116,7 @@ def _secret_values(target: bytes) -> Iterator[re.Match[bytes]]:
     while (name := _NAME.search(target, at)) is not None:
         at = name.end()
         if _is_secret_name(name[1]) and (value := _VALUE.match(target, at)) is not None:
-            yield value
+            yield name[1], value
             at = value.end()
 
 

@@ -13,7 +13,7 @@ from typing import Final
 import httptools
 
 from relaybook.errors import RelayError
-from relaybook.relay.fingerprints import Fingerprints, can_be_secret, keys_in, mask
+from relaybook.relay.fingerprints import Fingerprints, can_be_secret, client_key_in, keys_in, mask, protocol_key_in
 from relaybook.relay.header_rules import HOP_BY_HOP, Handler, HeaderRules, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
     MAX_HEAD,
@@ -104,6 +104,7 @@ class RequestHeadReader:
     def __init__(self, is_tag: Callable[[bytes], bool], fingerprints: Fingerprints) -> None:
         self._is_tag = is_tag
         self._redacted = fingerprints.line
+        self._fingerprint = fingerprints.of
         self._handlers: dict[bytes, Handler[RequestHead]] = {
             b"host": self._take_host,
             b"content-length": self._take_length,
@@ -116,6 +117,7 @@ class RequestHeadReader:
             b"x-api-key": self._take_client_key,
             b"x-goog-api-key": self._take_client_key,
             b"ocp-apim-subscription-key": self._take_client_key,
+            b"sec-websocket-protocol": self._take_subprotocols,
             b"cookie": self._drop_secret,
             b"proxy-authorization": self._drop_secret,
             b"x-forwarded-for": self._take_forwarded_for,
@@ -147,6 +149,7 @@ class RequestHeadReader:
             _make_origin_form(head)
         if b"?" in head.target or len(head.keys) > 1:
             head.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
+            head.key = head.key or client_key_in(head.target)
         if head.keys:
             head.logged = mask(head.logged, head.keys)
             head.secrets = [key for key in head.keys if can_be_secret(key)]
@@ -235,10 +238,28 @@ class RequestHeadReader:
 
     def _take_client_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)
-        key = value.strip().rpartition(b" ")[2]
+        self._add_key(head, value.strip().rpartition(b" ")[2])
+
+    def _add_key(self, head: RequestHead, key: bytes) -> None:
         head.key = head.key or key
         if len(key) >= MIN_KEY_BYTES:
             head.keys = [*head.keys, key]
+
+    def _take_subprotocols(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.lines.append(line)
+        keys = [key for each in value.split(b",") if (key := protocol_key_in(each.strip())) is not None]
+        if keys:
+            logged = b",".join(self._logged_protocol(each) for each in value.split(b","))
+            head.logged = replace_line(head.logged, line, b"%b:%b" % (line.partition(b":")[0], logged))
+        for key in keys:
+            self._add_key(head, key)
+
+    def _logged_protocol(self, protocol: bytes) -> bytes:
+        """Return a WebSocket subprotocol with a fingerprint instead of its key."""
+        key = protocol_key_in(protocol.strip())
+        if key is None:
+            return protocol
+        return b"%bkey:%b" % (protocol.rstrip().removesuffix(key), self._fingerprint(key).encode())
 
     def _take_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)

@@ -35,6 +35,10 @@ FORMS: Final = [
     KeyForm("no scheme", ("Authorization: {key}",)),
     KeyForm("a scheme nobody knows", ("Authorization: Weird {key}",)),
     KeyForm("x-goog-api-key", ("x-goog-api-key: {key}",), prefix="AIza"),
+    KeyForm("Ocp-Apim-Subscription-Key", ("Ocp-Apim-Subscription-Key: {key}",)),
+    KeyForm(
+        "a WebSocket subprotocol", ("Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.{key}",), prefix="sk-"
+    ),
     KeyForm("a key in the query", query="?alt=sse&key={key}", prefix="AIza"),
     KeyForm("a bearer that is also in the query", ("Authorization: Bearer {key}",), query="?id={key}", prefix="sk-"),
     KeyForm("4 KiB", ("Authorization: Bearer {key}",), suffix="k" * 4096),

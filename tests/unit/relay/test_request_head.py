@@ -115,6 +115,58 @@ def test_the_clients_key_is_found() -> None:
     assert read(b"Host: a").key is None
 
 
+KEY_FORMS = [
+    ((b"Authorization: Bearer sk-verysecret1",), b"/v1/x"),
+    ((b"x-api-key: sk-verysecret1",), b"/v1/x"),
+    ((b"X-Goog-Api-Key: sk-verysecret1",), b"/v1/x"),
+    ((b"api-key: sk-verysecret1",), b"/v1/x"),
+    ((b"Ocp-Apim-Subscription-Key: sk-verysecret1",), b"/v1/x"),
+    ((b"Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.sk-verysecret1, openai-beta.realtime-v1",), b"/v1/x"),
+    ((), b"/v1/x?alt=sse&key=sk-verysecret1"),
+    ((), b"/v1/x?api-key=sk%2Dverysecret1"),
+    ((b"Authorization:",), b"/v1/x?signature=abc&version=1?key=sk-verysecret1"),
+]
+
+
+@pytest.mark.parametrize(("lines", "target"), KEY_FORMS)
+def test_every_form_of_a_key_is_masked_and_identifies_the_client(lines: tuple[bytes, ...], target: bytes) -> None:
+    head = read(b"Host: a", *lines, first=b"POST %b HTTP/1.1" % target)
+    assert head.key == b"sk-verysecret1"
+    assert b"sk-verysecret1" in head.keys
+    assert b"verysecret" not in head.logged
+    assert head.lines == [b"Host: a", *lines]
+
+
+def test_the_key_of_a_subprotocol_is_replaced_by_its_fingerprint() -> None:
+    line = b"Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.sk-verysecret1 , openai-beta.realtime-v1"
+    shown = FINGERPRINTS.of(b"sk-verysecret1").encode()
+    assert read(b"Host: a", line).logged.split(b"\r\n")[1] == (
+        b"Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.key:%b, openai-beta.realtime-v1" % shown
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        (b"Sec-WebSocket-Protocol: realtime, openai-beta.realtime-v1", b"/v1/x"),
+        (b"Sec-WebSocket-Protocol: openai-insecure-api-key.", b"/v1/x"),
+        (b"Sec-WebSocket-Protocol:", b"/v1/x"),
+        (b"Accept: */*", b"/v1/x?key=&monkey=verysecret1"),
+        (b"Accept: */*", b"/v1/x?X-Amz-Signature=verysecret1&token=verysecret1"),
+    ],
+)
+def test_other_protocols_and_parameters_do_not_identify_the_client(line: bytes, target: bytes) -> None:
+    head = read(b"Host: a", line, first=b"POST %b HTTP/1.1" % target)
+    assert head.key is None
+    assert line in head.logged
+
+
+def test_a_key_in_a_header_takes_precedence_over_a_key_in_the_query() -> None:
+    head = read(b"Host: a", b"x-goog-api-key: AIza-0123456789", first=b"POST /v1/x?key=other-key-0123 HTTP/1.1")
+    assert head.key == b"AIza-0123456789"
+    assert set(head.keys) == {b"AIza-0123456789", b"other-key-0123"}
+
+
 @pytest.mark.parametrize("line", [b"x-ratelimit-limit-tokens: 5", b"openai-key: x", b"x-used-tokens: 4"])
 def test_token_counts_are_not_secrets(line: bytes) -> None:
     assert read(line).logged == line
