@@ -229,14 +229,17 @@ def _upstream(configuration: Configuration) -> str:
     settings = configuration.settings
     found: list[str] = []
     doubts: list[str] = []
+    failures: list[str] = []
     for route in settings.resolved_routes():
         try:
             check_upstream(route.upstream, settings.listen)
             found.append(_ask_upstream(route))
-        except BadSetting as error:
-            raise CommandFailed(str(error)) from None
+        except (BadSetting, CommandFailed) as error:
+            failures.append(str(error))
         except _Doubtful as error:
             doubts.append(str(error))
+    if failures:
+        raise CommandFailed("; ".join([*failures, *doubts, *found]))
     if doubts:
         raise _Doubtful("; ".join([*doubts, *found]))
     return "; ".join(found)

@@ -110,7 +110,12 @@ def without_password(text: str) -> str:
 
 
 def _format_table(table: Any) -> str:
-    return " ".join(f"{name}={format_value(value)}" for name, value in vars(table).items() if value is not None)
+    hints = get_type_hints(type(table))
+    return " ".join(
+        f"{name}={f'{value:g}' if required_type(hints[name]) in _PLAIN_NUMBERS else format_value(value)}"
+        for name, value in vars(table).items()
+        if value is not None
+    )
 
 
 def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
@@ -239,6 +244,8 @@ def _boolean(value: object) -> bool:
     raise BadValue("true or false")
 
 
+#: Numbers that are shown without a unit.
+_PLAIN_NUMBERS: Final = (Days, Count, Dollars)
 _PARSERS: Final[dict[Any, Callable[[object], Any]]] = {
     Days: _days,
     Dollars: _dollars,

@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 import pytest
 
-from relaybook.settings.typed_values import BadValue, Count, describe_type, format_value, parse_value
+from relaybook.settings.definitions import PriceSettings
+from relaybook.settings.routes import RouteSettings
+from relaybook.settings.typed_values import BadValue, Count, Dollars, describe_type, format_value, parse_value
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,10 @@ def test_types_are_described_for_people() -> None:
     assert describe_type(Literal["full", "no-bodies"]) == "`full` or `no-bodies`"
     assert describe_type(list[str]) == "list"
     assert describe_type(Path | None) == "path"
+
+
+def test_numbers_in_tables_are_shown_with_the_unit_of_their_setting() -> None:
+    prices = {"my-model": PriceSettings(input_mtok=Dollars(2.5), output_mtok=Dollars(0))}
+    assert format_value(prices) == "my-model: input_mtok=2.5 output_mtok=0"
+    routes = {"own": RouteSettings(upstream="http://u:p@a/v1", idle_timeout=2.5, max_in_flight=Count(2048))}
+    assert format_value(routes) == "own: upstream=http://…@a/v1 idle_timeout=2.5 s max_in_flight=2048"
