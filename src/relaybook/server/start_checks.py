@@ -49,6 +49,9 @@ def _check_tls_files(route: ResolvedRoute) -> None:
     try:
         context = ssl.create_default_context(cafile=None if path is None else str(path))
         if route.upstream_cert is not None:
+            if route.upstream_key is not None:
+                name, path = f"upstream_key{where}", route.upstream_key
+                route.upstream_key.open("rb").close()
             name, path = f"upstream_cert{where}", route.upstream_cert
             context.load_cert_chain(route.upstream_cert, route.upstream_key, password="")
     except OSError as error:  # includes ssl.SSLError

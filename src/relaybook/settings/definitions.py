@@ -106,7 +106,7 @@ class Settings:
         "PEM file with certificate authorities. The relay trusts these instead of the system's certificate authorities",
     )
     upstream_cert: Path | None = setting(
-        None, "PEM file with the certificate that the relay shows to upstreams (mutual TLS)"
+        None, "PEM file with the certificate that the relay shows to each upstream that asks for one (mutual TLS)"
     )
     upstream_key: Path | None = setting(
         None, "PEM file with the private key of upstream_cert. Default: the key is in the same file"

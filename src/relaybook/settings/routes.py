@@ -196,11 +196,13 @@ def _check_connection(where: str, values: Mapping[str, Any]) -> None:
         check_proxy("upstream_proxy" if where == "upstream" else f"upstream_proxy of {where}", proxy)
     if values["upstream_key"] is not None and values["upstream_cert"] is None:
         raise BadSetting(
-            "upstream_key", f"upstream_key is set without upstream_cert ({where}). Set both, or neither of them."
+            "upstream_key" if where == "upstream" else "routes",
+            f"upstream_key is set without upstream_cert ({where}). Set both, or neither of them.",
         )
     for name in ("connect_timeout", "upstream_timeout", "idle_timeout", "upstream_idle", "max_in_flight"):
         if values[name] <= 0:
-            raise BadSetting(name, f"{name} is {values[name]} ({where}): expected a number above 0.")
+            source = name if where == "upstream" else "routes"
+            raise BadSetting(source, f"{name} is {values[name]} ({where}): expected a number above 0.")
 
 
 def _mount(where: str, mount: str) -> str:
