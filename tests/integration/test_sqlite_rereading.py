@@ -65,7 +65,7 @@ def crashing(*_: object) -> None:
 
 
 def found_by(directory: Path, writer: SqliteWriter, word: str) -> int:
-    page = writer._rereads._search.reader.page(Filter((Term(WORDS, (word,)),)), 500, None, soon())
+    page = writer._rereads._search.reader.page(Filter((Term(WORDS, (word,)),)), 10_000, None, soon())
     return len(page.records)
 
 

@@ -34,10 +34,14 @@ claude
         ),
         tags="`ANTHROPIC_CUSTOM_HEADERS`, with one `Name: value` per line.",
         notes=(
-            "The base URL has no `/v1`, because Claude Code appends `/v1/messages`. With `/v1`, it prints nothing.",
-            "Subagents, titles and counts of tokens are requests of their own. At its start, Claude Code also sends a "
-            "`HEAD` request to the base URL, without tags. If the upstream answers with 404, the log shows a failed "
-            "request.",
+            "Claude Code needs its own login, or an API key in `ANTHROPIC_API_KEY`.",
+            "The base URL has no `/v1`, because Claude Code appends `/v1/messages`. With `/v1`, it prints nothing. "
+            "Without `/anthropic`, its requests and its key go to the upstream of the default route.",
+            "Each session is a thread. Subagents, titles and counts of tokens are requests of their own, and titles "
+            "are conversations of their own.",
+            "At its start, Claude Code also sends a `HEAD` request to the base URL, without tags. If the upstream "
+            "answers with 404, the log shows a failed request. With the namespace in the base URL, as in "
+            "`{{namespace_url}}`, this request has the namespace, too.",
             "If the upstream rejects the key, Claude Code repeats the request for a while without a message. The log "
             "shows the status 401.",
         ),
