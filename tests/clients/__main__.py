@@ -33,8 +33,12 @@ from tests.clients.running import Finished, run_client
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger
 
-#: ``unshare`` runs a command in a new network namespace. Only root can do so without a new user namespace.
-_UNSHARE: Final = ("unshare", "--net", *(() if os.geteuid() == 0 else ("--map-root-user",)))
+#: ``unshare`` runs a command in a new network namespace, and in a new namespace of processes, so that all of them end
+#: with the command: some clients start daemons. Only root can do so without a new user namespace.
+_UNSHARE: Final = (
+    *("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"),
+    *(() if os.geteuid() == 0 else ("--map-root-user",)),
+)
 _SIOCGIFFLAGS: Final = 0x8913
 _SIOCSIFFLAGS: Final = 0x8914
 _IFF_UP: Final = 1
