@@ -7,8 +7,8 @@ UPSTREAM ?=
 ARGS ?=
 
 BIN := .venv/bin
-# Three workers for two cores, because most tests wait for a process or a timer half of their time. Crash and browser
-# tests run one at a time on one of them, the others file by file (tests/support/scheduling.py).
+# Three workers for two cores, because most tests wait for a process or a timer half of their time. One worker runs the
+# browser tests, one the crash tests; all others run file by file (tests/support/scheduling.py).
 PYTEST := $(BIN)/pytest -n 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate

@@ -1,9 +1,9 @@
 """Compile the modules of the request path with mypyc. Without compilation, the same modules run as plain Python.
 
 ``python compile_with_mypyc.py <directory> [level]`` copies src/ to the directory and compiles the modules there. The
-checkout is not changed. The optimization level is 3 by default. Level 0 is for tests and compiles in half the time. A C
-compiler and Python's headers are required. ``make compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1,
-hatch_build.py). docs/explanation/benchmarks.md has the speedup.
+checkout is not changed. The optimization level is 3 by default. A C compiler and Python's headers are required. ``make
+compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1, hatch_build.py). docs/explanation/benchmarks.md
+has the speedup.
 """
 
 import os
@@ -29,8 +29,9 @@ MODULES: Final = (
     *(
         f"log/formats/{name}"
         for name in (
-            *("advice", "chat", "completion", "content", "embedding", "lenient", "media", "message", "message_chain"),
-            *("output", "preview", "provider_errors", "reading", "response", "sse", "text", "usage"),
+            *("advice", "audio", "chat", "cohere", "completion", "content", "embedding", "generate", "generate_parts"),
+            *("image", "interaction", "lenient", "media", "message", "message_chain", "moderation", "ollama", "output"),
+            *("preview", "provider_errors", "reading", "response", "sse", "stream", "text", "usage"),
         )
     ),
     "log/search_text",

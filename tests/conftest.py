@@ -17,11 +17,11 @@ from tests.support.progress import Progress, directory_of
 from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
 
 TESTS = Path(__file__).parent
-#: The order of the test directories: the longest come first, so that both workers end at about the same time.
+#: The order of the test directories: the longest come first, so that all workers end at about the same time.
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "golden", "unit", "architecture")
 
 #: The targets of the Makefile that provide what a test needs.
-TARGETS = {"clickhouse": "test STORE=clickhouse", "the built page": "page"}
+TARGETS = {"clickhouse": "test STORE=clickhouse", "the built page": "page", "the long form": "long"}
 #: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
 SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
 

@@ -1,4 +1,4 @@
-"""The compiled build passes the same tests as plain Python. A sample runs by default, and the long form runs all.
+"""The compiled build passes the same tests as plain Python. Only the long form compiles, which takes minutes.
 
 Compiled modules check types at run time, so tests that pass fake objects to the relay cannot use such modules. The
 tests below connect through sockets, or pass bodies and records.
@@ -11,30 +11,23 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from compile_with_mypyc import MODULES
 from tests.support.long import LONG
 from tests.support.needs import PREFIX, needs
 from tests.support.tree import ROOT
 
 from relaybook import __version__
 
-#: These tests check that the relay forwards every byte and that the store commits every record. Tests of compiled
-#: formats are added below. Only the long form tests TLS and broken responses, because those tests run the same compiled
-#: code in another order.
-SAMPLE = ["tests/conformance/relay/test_bytes.py", "tests/conformance/stores/test_committing.py"]
-_COMPILED_FORMATS = [Path("tests/unit", module).parent / f"test_{Path(module).name}.py" for module in MODULES]
-# the tests of chat include completions and embeddings
-SAMPLE += [str(path) for path in _COMPILED_FORMATS if path.parent.name == "formats" and (ROOT / path).exists()]
-ALL = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
-ALL += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
+SUITE = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
+SUITE += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
 HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 
 
+@pytest.mark.skipif(not LONG, reason=f"{PREFIX}the long form")
 @needs("cc")
 @pytest.mark.skipif(not HEADERS.exists(), reason=f"{PREFIX}Python's headers")
 def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> None:
     compiled = tmp_path / "compiled"
-    run([sys.executable, "compile_with_mypyc.py", str(compiled), "3" if LONG else "0"])
+    run([sys.executable, "compile_with_mypyc.py", str(compiled), "3"])
     # If a compiled file contained a path of its build, two builds would have different bytes.
     assert [path.name for path in compiled.rglob("*.so") if os.fsencode(tmp_path) in path.read_bytes()] == []
     environment = os.environ | {"PYTHONPATH": str(compiled)}
@@ -43,10 +36,7 @@ def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> Non
     assert path.strip().endswith(".so")
     version = run([sys.executable, "-m", "relaybook.cli.main", "--version"], environment)
     assert version.strip() == f"{__version__} (compiled)"
-    run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *(ALL if LONG else SAMPLE)],
-        environment,
-    )
+    run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *SUITE], environment)
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> str:

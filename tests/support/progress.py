@@ -15,7 +15,7 @@ class Progress:
     """Counts tests by directory below ``tests``, in the process that controls the workers.
 
     The counts replace pytest's dots. ``alone`` are directories whose tests must not overlap. The table shows how many
-    of these tests ran at the same time.
+    tests of each of them ran at the same time.
     """
 
     def __init__(self, config: pytest.Config, alone: Iterable[str]) -> None:
@@ -25,8 +25,8 @@ class Progress:
         self._done: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._failed = 0
-        #: Start and end times of the tests in ``alone``.
-        self._spans: dict[str, list[float]] = defaultdict(list)
+        #: Start and end times of the tests in ``alone``, by directory and test.
+        self._spans: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self._started_at = self._printed_at = time.monotonic()
 
     @pytest.hookimpl(optionalhook=True)
@@ -47,7 +47,7 @@ class Progress:
         directory = directory_of(report.nodeid)
         self._seconds[directory] += report.duration
         if directory in self._alone:
-            self._spans[report.nodeid] += (report.start, report.stop)
+            self._spans[directory][report.nodeid] += (report.start, report.stop)
         if report.failed:
             self._failed += 1
             self._write(f"FAILED {report.nodeid}")
@@ -76,9 +76,9 @@ class Progress:
     def _table(self) -> list[str]:
         rows = [f"{'directory':<14}{'tests':>7}{'minutes':>9}"]
         rows += [f"{name:<14}{self._done[name]:>7}{_clock(self._seconds[name]):>9}" for name in sorted(self._done)]
-        peak = _max_overlap((min(times), max(times)) for times in self._spans.values())
-        if peak:
-            rows.append(f"{len(self._spans)} tests in {', '.join(sorted(self._alone))}: at most {peak} ran at a time")
+        for directory, spans in sorted(self._spans.items()):
+            peak = _max_overlap((min(times), max(times)) for times in spans.values())
+            rows.append(f"{len(spans)} tests in {directory}: at most {peak} ran at a time")
         return rows
 
 

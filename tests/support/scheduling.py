@@ -6,15 +6,15 @@ from typing import Any, Final
 import pytest
 from tests.support.progress import directory_of
 
-#: Directories whose tests load the machine or kill processes. These tests are one group, so one worker runs them all.
-ALONE: Final = ("crash", "e2e")
+#: Directories whose tests run a browser, load the machine or kill processes. One worker runs all tests of a directory.
+ALONE: Final = ("e2e", "crash")
 #: Added to the nice value of workers that run other tests.
 _GIVE_WAY: Final = 5
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Assign one file after another to each worker, and all tests of ``ALONE`` to the same worker.
+    """Assign one file after another to each worker, and all tests of a directory in ``ALONE`` to the same worker.
 
     xdist's option ``--dist loadgroup`` does the same with marks, but it has no effect under pytest 9.2.
     """
@@ -22,7 +22,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduler(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         def _split_scope(self, nodeid: str) -> str:
-            return "alone" if directory_of(nodeid) in ALONE else nodeid.partition("::")[0]
+            directory = directory_of(nodeid)
+            return directory if directory in ALONE else nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)
@@ -31,7 +32,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 class GiveWay:
     """Lowers the priority of a worker and of all processes that it starts, unless its first test is one of ``ALONE``.
 
-    The tests of ``ALONE`` run one at a time, so they determine the minimum duration of a run.
+    The tests of a directory in ``ALONE`` run one at a time, so they determine the minimum duration of a run.
     """
 
     def __init__(self) -> None:

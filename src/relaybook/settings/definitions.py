@@ -116,6 +116,7 @@ class Settings:
         "HTTP proxy between the relay and its upstreams, such as http://user:password@proxy.example:3128. With "
         "environment, the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. Upstreams on this machine are reached "
         "without this proxy",
+        flag=False,
     )
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(

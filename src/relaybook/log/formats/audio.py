@@ -11,11 +11,11 @@ from typing import Any, Final
 from relaybook.apis import Match
 from relaybook.log.formats import multipart
 from relaybook.log.formats.content import content_parts
-from relaybook.log.formats.conversation import Error, Media, Message, Output, Part, Request, Response
+from relaybook.log.formats.conversation import Media, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import join, text_or_none
 from relaybook.log.formats.media import decoded_size
 from relaybook.log.formats.output import add_fragment, merge, snapshot
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.text import clean
 
 _READ: Final = frozenset({"id", "model", "text", "usage", "error", "logprobs"})
@@ -86,23 +86,15 @@ def _is_text(start: bytes) -> bool:
     return True
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole transcript."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._text: list[str] = []
         self._audio_bytes = 0
         self._output: dict[str, Any] = {}
         self._fields: dict[str, Any] = {}
-        self._error: Error | None = None
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the last event arrived."""
-        return self.has_end_mark
 
     def add(self, event: dict[str, Any], name: str = "") -> None:
         """Add an event, or a whole transcript."""
@@ -133,17 +125,6 @@ class Stream:
         self._fields |= fields
         if "error" in event or not self.is_known:
             self.add_error(event, kind)
-
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=self.is_known)
-            if self._error is None and name == "error":
-                self._error = describe_error(value)
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
 
     def response(self) -> Response:
         """Return the response with everything added so far."""

@@ -15,7 +15,8 @@ from relaybook.log.formats.conversation import Error, Message, Output, Part, Req
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, add_fragment, join_merged, merge, snapshot
 from relaybook.log.formats.plain_chat import decode_text_chunk, decode_text_response
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.provider_errors import find_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.text import NAME_CHARACTERS
 from relaybook.log.formats.usage import merge_usage
 
@@ -157,17 +158,12 @@ def read_text_response(data: bytes) -> Response | None:
 _MAX_MISSES: Final = 16
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far. A whole response counts as one event."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        #: Whether any generated text or call arrived.
-        self.has_token = False
-        #: Whether any event has a field of this API.
-        self.is_known = False
+        super().__init__()
         self._choices: dict[int, _Choice] = {}
-        self._error: Error | None = None
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._id: str | None = None
@@ -227,16 +223,8 @@ class Stream:
         if not choices or "error" in chunk or "base_resp" in chunk:
             self.add_error(chunk, name)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=bool(self._choices))
-            if self._error is None and name == "error":
-                self._error = describe_error(value)
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return bool(self._choices)
 
     def _add_usage(self, usage: object) -> None:
         if isinstance(usage, dict):

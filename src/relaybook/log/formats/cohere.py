@@ -15,7 +15,8 @@ from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, add_fragment, merge, snapshot
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.provider_errors import find_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.usage import merge_usage
 
 _PLAN: Final = "tool_plan"
@@ -144,19 +145,16 @@ def _add_call(builder: PartBuilder, call: dict[str, Any]) -> None:
     merge(builder.other, {key: value for key, value in call.items() if key not in _CALL})
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far. A whole response counts as one event."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._output = OutputBuilder(0)
         self._plan = PartBuilder("reasoning")
         self._plan.type = _PLAN
         self._blocks: dict[int, PartBuilder] = {}
         self._calls: dict[int, PartBuilder] = {}
-        self._error: Error | None = None
         self._id: str | None = None
         self._usage: dict[str, Any] = {}
         self._fields: dict[str, Any] = {}
@@ -189,17 +187,6 @@ class Stream:
         self._add_fields(event)
         if "error" in event or not self.is_known:
             self.add_error(event, name)
-
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=self.is_known)
-            if self._error is None and name == "error":
-                self._error = describe_error(value)
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
 
     def _add_fields(self, event: dict[str, Any]) -> None:
         """Add what any event can have, and fields that are not known."""

@@ -9,10 +9,10 @@ from typing import Any, Final
 from relaybook.apis import Match
 from relaybook.log.formats.completion import read_texts
 from relaybook.log.formats.content import content_parts, ends
-from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.conversation import Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import is_object, text_or_none
 from relaybook.log.formats.media import media_part
-from relaybook.log.formats.provider_errors import find_error
+from relaybook.log.formats.stream import BaseStream
 
 #: The fields with the inputs of a request, besides ``input``.
 _INPUTS: Final = ("query", "documents", "texts", "images", "inputs")
@@ -46,17 +46,12 @@ def _parts(name: str, item: object) -> list[Part]:
     return content_parts([item])
 
 
-class Stream:
+class Stream(BaseStream):
     """A response. Embeddings are not streamed, so there is one event."""
 
-    has_end_mark = False
-    has_token = False
-    is_finished = True
-
     def __init__(self) -> None:
-        self.is_known = False
+        super().__init__()
         self._body: dict[str, Any] = {}
-        self._error: Error | None = None
 
     def add(self, body: dict[str, Any], name: str = "") -> None:
         """Add the response."""
@@ -66,13 +61,13 @@ class Stream:
         )
         self.add_error(body)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of the response, if there is none yet."""
-        has_output = any(self._body.get(name) for name in ("data", "embeddings", "results"))
-        self._error = self._error or find_error(value, has_output=has_output)
+    @property
+    def is_finished(self) -> bool:
+        """Always true."""
+        return True
 
-    def add_error_text(self, text: str) -> None:
-        """Do nothing, because there are no events."""
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return any(self._body.get(name) for name in ("data", "embeddings", "results"))
 
     def response(self) -> Response:
         """Return the response."""

@@ -20,7 +20,8 @@ from relaybook.log.formats.embedding import describe_vectors
 from relaybook.log.formats.generate_parts import PartialArguments, camel, camel_case, read_part, rest_of
 from relaybook.log.formats.lenient import is_object, sanitize, text_or_none
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, merge
-from relaybook.log.formats.provider_errors import describe_error, find_error, with_status
+from relaybook.log.formats.provider_errors import with_status
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean
 from relaybook.log.formats.usage import merge_usage
 
@@ -284,17 +285,14 @@ class _Candidate:
         return self.builder.output([_part(builder) for builder in self.parts])
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole response."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._candidates: dict[int, _Candidate] = {}
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
-        self._error: Error | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -334,17 +332,17 @@ class Stream:
         feedback = camel_case(self._fields).get("promptFeedback")
         return text_or_none(camel_case(feedback).get("blockReason")) if is_object(feedback) else None
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if the event has one and there is none yet."""
+    def add_error(self, event: dict[str, Any], name: str = "") -> None:
+        """Set the error of an event, if the event has one and there is none yet. Its code is Google's status."""
         if self._error is None:
-            found = find_error(value, has_output=bool(self._candidates))
-            if found is None and name == "error":
-                found = Error(message="The stream has an error event.", raw=value)
-            self._error = None if found is None else with_status(found)
+            super().add_error(event, name)
+            self._error = None if self._error is None else with_status(self._error)
 
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return bool(self._candidates)
+
+    def _error_of(self, event: dict[str, Any]) -> Error:
+        return Error(message="The stream has an error event.", raw=event)
 
     def response(self) -> Response:
         """Return the response with everything added so far."""

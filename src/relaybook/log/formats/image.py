@@ -9,10 +9,10 @@ from typing import Any, Final
 from relaybook.apis import Match
 from relaybook.log.formats import multipart
 from relaybook.log.formats.content import content_parts
-from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.conversation import Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import is_object, text_or_none
 from relaybook.log.formats.media import media_part
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.stream import BaseStream
 
 #: The fields of a request with images.
 _IMAGES: Final = ("image", "images", "mask")
@@ -53,22 +53,14 @@ def _image_of_request(value: object) -> Part | None:
     return None
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole response."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._partial: dict[str, Any] | None = None
         self._images: list[dict[str, Any]] = []
         self._fields: dict[str, Any] = {}
-        self._error: Error | None = None
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the last image arrived."""
-        return self.has_end_mark
 
     def add(self, event: dict[str, Any], name: str = "") -> None:
         """Add an event, or a whole response."""
@@ -89,17 +81,6 @@ class Stream:
         self.has_token = bool(self._partial or self._images)
         self._fields |= {key: value for key, value in fields.items() if value is not None}
         self.add_error(event, kind)
-
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=self.is_known)
-            if self._error is None and name == "error":
-                self._error = describe_error(value)
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
 
     def response(self) -> Response:
         """Return the response with everything added so far."""

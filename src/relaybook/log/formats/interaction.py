@@ -16,7 +16,8 @@ from relaybook.log.formats.conversation import Error, Message, Part, PartKind, R
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
 from relaybook.log.formats.media import media_part
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, add_fragment, merge
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.provider_errors import describe_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.usage import merge_usage
 
 _MEDIA: Final[dict[str, PartKind]] = {"image": "image", "audio": "audio", "video": "video", "document": "file"}
@@ -211,18 +212,15 @@ class _Step:
         return self.fields
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole response."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._steps: dict[int, _Step] = {}
         self._last_index = 0
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
-        self._error: Error | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -275,17 +273,11 @@ class Stream:
             merge_usage(self._usage, usage)
         self.add_error(interaction)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event or an interaction, if there is none yet."""
-        if self._error is None:
-            has_output = bool(self._steps) and value.get("status") not in ("failed", "cancelled")
-            self._error = find_error(value, has_output=has_output)
-            if self._error is None and name == "error":
-                self._error = describe_error(_rest(value, "event_type", "event_id"))
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return bool(self._steps) and event.get("status") not in ("failed", "cancelled")
 
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
+    def _error_of(self, event: dict[str, Any]) -> Error:
+        return describe_error(_rest(event, "event_type", "event_id"))
 
     def response(self) -> Response:
         """Return the response with everything added so far."""

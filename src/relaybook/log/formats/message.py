@@ -18,7 +18,7 @@ from relaybook.log.formats.conversation import Error, Media, Message, Part, Requ
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.media import media_part
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, merge
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.usage import merge_usage
 
 #: The types of tool calls (``tool_use``, ``server_tool_use``, ``mcp_tool_use``) end with this text.
@@ -157,16 +157,13 @@ def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
     builder.other = {name: value for name, value in block.items() if name not in read and value not in (None, [])}
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole response."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._blocks: dict[int, PartBuilder] = {}
         self._last_index = 0
-        self._error: Error | None = None
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
 
@@ -198,16 +195,11 @@ class Stream:
         if kind == "error" or "error" in event or name == "error":
             self.add_error(event, "error" if kind == "error" else name)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=bool(self._blocks))
-            if self._error is None and name == "error":
-                self._error = Error(message="The stream has an error event.", raw=value)
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return bool(self._blocks)
 
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
+    def _error_of(self, event: dict[str, Any]) -> Error:
+        return Error(message="The stream has an error event.", raw=event)
 
     def _add_message(self, message: dict[str, Any], *, is_whole: bool) -> None:
         """Add a whole response, or the message at the start of a stream."""

@@ -5,9 +5,9 @@ from typing import Any
 from relaybook.apis import Match
 from relaybook.log.formats.completion import read_texts
 from relaybook.log.formats.content import content_parts
-from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.conversation import Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import is_object, text_or_none
-from relaybook.log.formats.provider_errors import find_error
+from relaybook.log.formats.stream import BaseStream
 
 
 def read_request(body: dict[str, Any], match: Match) -> Request:
@@ -19,17 +19,12 @@ def read_request(body: dict[str, Any], match: Match) -> Request:
     return read_texts(body, "input")
 
 
-class Stream:
+class Stream(BaseStream):
     """A response. Moderations are not streamed, so there is one event."""
 
-    has_end_mark = False
-    has_token = False
-    is_finished = True
-
     def __init__(self) -> None:
-        self.is_known = False
+        super().__init__()
         self._body: dict[str, Any] = {}
-        self._error: Error | None = None
 
     def add(self, body: dict[str, Any], name: str = "") -> None:
         """Add the response."""
@@ -37,12 +32,10 @@ class Stream:
         self.is_known = isinstance(body.get("results"), list)
         self.add_error(body)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of the response, if there is none yet."""
-        self._error = self._error or find_error(value, has_output=self.is_known)
-
-    def add_error_text(self, text: str) -> None:
-        """Do nothing, because there are no events."""
+    @property
+    def is_finished(self) -> bool:
+        """Always true."""
+        return True
 
     def response(self) -> Response:
         """Return the response, with one output for each result."""

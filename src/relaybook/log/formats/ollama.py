@@ -15,12 +15,12 @@ from relaybook.apis import Match
 from relaybook.log.formats.chat import tool_result
 from relaybook.log.formats.completion import read_texts
 from relaybook.log.formats.content import content_parts, ends
-from relaybook.log.formats.conversation import Error, Message, Part, Request, Response
+from relaybook.log.formats.conversation import Message, Part, Request, Response
 from relaybook.log.formats.embedding import describe_response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.media import media_part
 from relaybook.log.formats.output import OutputBuilder, add_fragment, merge
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.usage import merge_usage
 
 #: The type of the message that stands for the earlier turns of ``api/generate``.
@@ -152,13 +152,11 @@ def _other(fields: dict[str, Any], read: dict[str, type]) -> dict[str, Any]:
     }
 
 
-class Stream:
+class Stream(BaseStream):
     """The lines of a streamed response so far. A whole response counts as one line."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
+        super().__init__()
         self._builder = OutputBuilder(0)
         self._text: list[str] = []
         self._thinking: list[str] = []
@@ -166,15 +164,9 @@ class Stream:
         self._calls: list[Part] = []
         self._calls_by_id: dict[str, Part] = {}
         self._vectors: str | None = None
-        self._error: Error | None = None
         self._model: str | None = None
         self._usage: dict[str, Any] = {}
         self._fields: dict[str, Any] = {}
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the last line arrived."""
-        return self.has_end_mark
 
     def add(self, line: dict[str, Any], name: str = "") -> None:
         """Add a line, or a whole response."""
@@ -199,17 +191,6 @@ class Stream:
         merge(self._fields, {key: value for key, value in more.items() if key != "error"}, joins_texts=False)
         if "error" in line or not self.is_known:
             self.add_error(line, name)
-
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of a line, if there is none yet."""
-        if self._error is None:
-            self._error = find_error(value, has_output=self.is_known)
-            if self._error is None and name == "error":
-                self._error = describe_error(value)
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
 
     def _add_message(self, message: dict[str, Any]) -> None:
         self.is_known = True

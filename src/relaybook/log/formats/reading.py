@@ -5,7 +5,7 @@ says. Nothing raises, whatever the bytes are. What could not be read is said in 
 """
 
 import re
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 from relaybook.apis import Kind, Match
 from relaybook.log.formats import (
@@ -31,6 +31,7 @@ from relaybook.log.formats.content import MAX_PER_END
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
 from relaybook.log.formats.provider_errors import describe_text, visible_text
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.text import clean
 from relaybook.log.record import Note
 
@@ -53,30 +54,6 @@ INCOMPLETE: Final = "stream_incomplete"
 #: Maximum number of error events with text, and of lines with JSON but without ``data:``, that are searched for an
 #: error.
 _MAX_ODD_ERRORS: Final = 10_000
-
-
-class Stream(Protocol):
-    """Collects the events of a response. A whole response is one event."""
-
-    has_end_mark: bool
-    has_token: bool
-    is_known: bool
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the end mark of the format arrived, or every output has a finish reason."""
-
-    def add(self, event: dict[str, Any], name: str = "") -> None:
-        """Add an event. ``name`` is the name of the server-sent event."""
-
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if the event has one and there is none yet."""
-
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-
-    def response(self) -> Response:
-        """Return everything added so far."""
 
 
 class Reading(NamedTuple):
@@ -191,7 +168,7 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     if kind == "chat" and (plain := chat.read_text_response(data)) is not None:
         return Reading(plain, False, None, False, True, [])
     format_ = _FORMATS.get(kind, chat)
-    stream: Stream = format_.Stream()
+    stream: BaseStream = format_.Stream()
     if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
         return _read_stream(stream, data, complete=complete)
     if kind == "audio" and (plain := audio.read_plain_response(data)) is not None:
@@ -217,7 +194,7 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     return _unexpected(data, body, complete=complete)
 
 
-def _whole(stream: Stream, data: bytes, kind: Kind) -> Reading:
+def _whole(stream: BaseStream, data: bytes, kind: Kind) -> Reading:
     found = stream.response()
     notes: list[Note] = []
     if not stream.is_known and found.error is None and kind in _FORMATS:
@@ -261,7 +238,7 @@ def _raw_output(text: str | None, kind: Literal["json", "text"]) -> Output:
 class _EventReader:
     """Passes the events of one stream to the format, whatever they contain."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: BaseStream) -> None:
         self.decoder = lenient.EventDecoder()
         self._stream = stream
         self._odd_errors_left = _MAX_ODD_ERRORS
@@ -307,7 +284,7 @@ class _EventReader:
         return self._odd_errors_left >= 0
 
 
-def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0) -> Reading:
+def _read_stream(stream: BaseStream, data: bytes, *, complete: bool, before: int = 0) -> Reading:
     """Read an event stream, which begins after ``before`` bytes of the body."""
     reader = _EventReader(stream)
     add_text = stream.add_text if isinstance(stream, chat.Stream) else None
@@ -332,7 +309,7 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     return _reading(stream, reader, lost, end, is_done=stream.is_finished, complete=complete)
 
 
-def _read_lines(stream: Stream, data: bytes, *, complete: bool) -> Reading:
+def _read_lines(stream: BaseStream, data: bytes, *, complete: bool) -> Reading:
     """Read a stream of JSON lines. A last line that is cut off is not counted as lost."""
     reader = _EventReader(stream)
     first_end: int | None = None
@@ -346,7 +323,7 @@ def _read_lines(stream: Stream, data: bytes, *, complete: bool) -> Reading:
     return _reading(stream, reader, lost, first_end, is_done=stream.is_finished, complete=complete)
 
 
-def _read_array(stream: Stream, data: bytes, *, complete: bool) -> Reading:
+def _read_array(stream: BaseStream, data: bytes, *, complete: bool) -> Reading:
     """Read a JSON array whose elements are the events. Clients can use nothing of an array that is not closed."""
     reader, array = _EventReader(stream), json_array.JsonArray(data)
     end: int | None = None
@@ -359,7 +336,7 @@ def _read_array(stream: Stream, data: bytes, *, complete: bool) -> Reading:
 
 
 def _reading(
-    stream: Stream, reader: _EventReader, lost: int, first_token_end: int | None, *, is_done: bool, complete: bool
+    stream: BaseStream, reader: _EventReader, lost: int, first_token_end: int | None, *, is_done: bool, complete: bool
 ) -> Reading:
     """Return what was read of a stream. ``lost`` is the number of events that could not be read."""
     found = stream.response()

@@ -17,7 +17,8 @@ from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
 from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, has_content, snapshot
-from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.provider_errors import describe_error
+from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.usage import WEB_SEARCHES
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
@@ -188,24 +189,16 @@ def _texts(parts: object) -> list[str]:
     return [(text_or_none(item.get("text")) or "") if is_object(item) else "" for item in items]
 
 
-class Stream:
+class Stream(BaseStream):
     """The events of a streamed response so far, or a whole response object."""
 
     def __init__(self) -> None:
-        self.has_end_mark = False
-        self.has_token = False
-        self.is_known = False
-        self._error: Error | None = None
+        super().__init__()
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] | None = None
         self._items: dict[int, _ItemBuilder] = {}
         self._last_index = 0
         self._by_id: dict[str, _ItemBuilder] = {}
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the last event arrived."""
-        return self.has_end_mark
 
     def add(self, event: dict[str, Any], name: str = "") -> None:
         """Add an event, or a whole response object."""
@@ -239,7 +232,7 @@ class Stream:
             self._take(response, is_final=kind in _FINAL)
             self.has_end_mark = self.has_end_mark or kind in _FINAL
         if "error" in event:
-            self.add_error(event, kind)
+            self.add_error(event, "error" if kind == "response.error" else kind)
 
     def _add_delta(self, kind: str, event: dict[str, Any], delta: str) -> None:
         of = _DELTAS.get(kind)
@@ -288,17 +281,11 @@ class Stream:
                 builder.whole(item)
         self.add_error(response)
 
-    def add_error(self, value: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event or a response object, if there is none yet."""
-        if self._error is None:
-            has_output = bool(self._items) and value.get("status") not in ("failed", "cancelled")
-            self._error = find_error(value, has_output=has_output)
-            if self._error is None and name in ("error", "response.error"):
-                self._error = describe_error({key: item for key, item in value.items() if key != "type"})
+    def _has_output(self, event: dict[str, Any]) -> bool:
+        return bool(self._items) and event.get("status") not in ("failed", "cancelled")
 
-    def add_error_text(self, text: str) -> None:
-        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
-        self._error = self._error or describe_error(text)
+    def _error_of(self, event: dict[str, Any]) -> Error:
+        return describe_error({name: value for name, value in event.items() if name != "type"})
 
     def response(self) -> Response:
         """Return the response with everything added so far."""
