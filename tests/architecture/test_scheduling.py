@@ -1,6 +1,6 @@
 """Test how parallel runs are scheduled.
 
-One worker runs all tests that need the machine to themselves. All other tests are assigned to workers file by file.
+One worker runs all tests of a directory that must not overlap. All other tests are assigned to workers file by file.
 """
 
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ def scheduler(config: Any) -> Any:
 @pytest.mark.parametrize("directory", ALONE)
 def test_all_tests_that_run_alone_have_one_scope(scheduler: Any, directory: str) -> None:
     nodeids = [f"tests/{directory}/test_a.py::test_b[c::d]", f"tests/{directory}/e/test_f.py::test_g"]
-    assert {scheduler._split_scope(nodeid) for nodeid in nodeids} == {"alone"}
+    assert {scheduler._split_scope(nodeid) for nodeid in nodeids} == {directory}
 
 
 @pytest.mark.parametrize("directory", ["unit/relay", "integration", "crashes", "architecture"])

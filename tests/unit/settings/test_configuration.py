@@ -173,10 +173,11 @@ def test_flags_and_variables_are_derived_from_names() -> None:
     assert variable_of("upstream_ca_file") == "RELAYBOOK_UPSTREAM_CA_FILE"
 
 
-def test_secrets_and_tables_have_no_flag() -> None:
+def test_secrets_passwords_and_tables_have_no_flag() -> None:
     secrets = {name for name, field in FIELDS.items() if field.metadata["secret"]}
     tables = {"namespaces", "prices", "headers_as_properties", "fields_as_properties"}
-    assert set(FIELDS) - set(FLAGS) == secrets | tables
+    with_passwords = {"upstream_proxy"}
+    assert set(FIELDS) - set(FLAGS) == secrets | tables | with_passwords
 
 
 def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
