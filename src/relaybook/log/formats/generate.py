@@ -332,12 +332,6 @@ class Stream(BaseStream):
         feedback = camel_case(self._fields).get("promptFeedback")
         return text_or_none(camel_case(feedback).get("blockReason")) if is_object(feedback) else None
 
-    def add_error(self, event: dict[str, Any], name: str = "") -> None:
-        """Set the error of an event, if the event has one and there is none yet. Its code is Google's status."""
-        if self._error is None:
-            super().add_error(event, name)
-            self._error = None if self._error is None else with_status(self._error)
-
     def _has_output(self, event: dict[str, Any]) -> bool:
         return bool(self._candidates)
 
@@ -356,7 +350,8 @@ class Stream(BaseStream):
         elif type(counted) is int and not outputs:  # a response to countTokens
             outputs.append(_output(Part(kind="other", type="token_count", text=f"{counted:,} input tokens")))
             read["totalTokens"] = None
-        error = self._error or self._blocked() or _failed(outputs)
+        found = self._error and with_status(self._error)
+        error = found or self._blocked() or _failed(outputs)
         if error is not None and error.raw is fields.get("promptFeedback"):
             read["promptFeedback"] = None
         return Response(

@@ -68,7 +68,7 @@ class Stream(BaseStream):
         fields = event
         if kind.endswith((".partial_image", ".completed")):
             image: dict[str, Any] = {key: event[key] for key in _OF_IMAGE if key in event}
-            fields = {key: value for key, value in event.items() if key not in (*_OF_IMAGE, "type")}
+            fields = {key: value for key, value in event.items() if key != "type" and key not in _OF_IMAGE}
             if kind.endswith(".completed"):
                 self.has_end_mark = True
                 self._images.append({key: value for key, value in image.items() if key == "b64_json"})
