@@ -1,10 +1,11 @@
 """Phones, zoom, forced colors and reduced motion: everything is still available and works."""
 
 import re
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import pytest
-from playwright.sync_api import FloatRect, ViewportSize
+from playwright.sync_api import FloatRect, Route, ViewportSize
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
@@ -175,14 +176,38 @@ def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World,
     assert tab.state(FITS)
 
 
-def test_the_selected_namespace_is_visible_in_the_namespace_bar(
+def test_the_selected_namespace_is_visible_in_the_namespace_bar_and_covers_no_other_entry(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
-    tab = open_tab(world.dashboard, **PHONE)
+    tab = open_tab(world.dashboard)
     bar = tab.page.get_by_role("navigation", name="Namespaces")
-    for name in ("production", "staging", "user-5c1e7f20"):
-        tab.open_log(f"/requests?namespace={name}")
-        expect(bar.get_by_role("link", name=f"Filter by namespace {name}", exact=True)).to_be_in_viewport(ratio=0.9)
+    labels = [{"namespace": f"label-{number:02}", "pinned": True, "position": number} for number in range(20)]
+    tab.page.route(re.compile("/api/namespaces.*pinned=true"), lambda route: fill_in(route, labels))
+    for name in ("label-00", "label-13", "user-5c1e7f20"):
+        tab.show(f"/requests/{log[1]}?namespace={name}")
+        for width in (1440, 390):
+            tab.page.set_viewport_size({"width": width, "height": 844})
+            chip = bar.get_by_role("link", name=f"Filter by namespace {name}", exact=True)
+            expect(chip).to_be_in_viewport(ratio=0.9)
+            edges = bar.locator("div").first.evaluate(_EDGES)
+            assert len(edges) >= len(labels)
+            assert all(end <= start for (_, end), (start, _) in pairwise(edges)), edges
+
+
+#: The left and right edges of the entries of the namespace bar, in order.
+_EDGES: Final = """
+(bar) => [...bar.querySelectorAll("a[data-field]")].map((link) => {
+  const { left, right } = link.parentElement.getBoundingClientRect();
+  return [left, right];
+})
+"""
+
+
+def fill_in(route: Route, labels: list[dict[str, Any]]) -> None:
+    """Answer with these pinned namespaces. All other fields are those of the first namespace of the response."""
+    answer = route.fetch().json()
+    first = answer["data"][0]
+    route.fulfill(json={**answer, "data": [{**first, **label} for label in labels]})
 
 
 @pytest.mark.parametrize("width", [640, 720])

@@ -16,7 +16,9 @@ it("a selected namespace that is not pinned comes first in the bar", async () =>
   answerThread({ namespaces: () => ({ data: LABELS, next_cursor: null }) });
   await renderAt("?namespace=user-42&namespace=staging", <NamespaceBar />);
   await screen.findByRole("link", { name: "Filter by namespace production" });
-  const links = within(screen.getByRole("navigation", { name: "Namespaces" })).getAllByRole("link");
+  const links = within(screen.getByRole("navigation", { name: "Namespaces" })).getAllByRole("link", {
+    name: /^0 All|^Filter by/,
+  });
   expect(links.map((link) => link.dataset.value)).toEqual([undefined, "user-42", "production", "staging"]);
 });
 
@@ -27,7 +29,14 @@ it("counts that stopped at the time limit are marked as minimums", async () => {
   await renderAt("", <NamespaceBar />);
   const [label] = await screen.findAllByText("310+");
   expect(label).toBeVisible();
-  expect(screen.getAllByTitle("at least 31 failed")[0]).toHaveTextContent("✗31+ failed");
+  expect(screen.getAllByTitle("at least 31 failed")[0]).toHaveTextContent("✗31+");
+});
+
+it("the number of failed requests of a namespace is a link to them, which keeps the other filters", async () => {
+  answerThread({ namespaces: () => ({ data: LABELS, next_cursor: null, complete: true }), count: () => COUNT });
+  const { where } = await renderAt("?model=gpt-4o&namespace=production", <NamespaceBar />);
+  await userEvent.click(await screen.findByRole("link", { name: "31 failed: filter by failed requests of staging" }));
+  expect(where()).toBe("/requests?model=gpt-4o&namespace=staging&status=error");
 });
 
 it("the counts of another time range are not shown", async () => {
@@ -59,7 +68,7 @@ it("the counts of another time range are not shown", async () => {
   expect(screen.getByRole("link", { name: "Filter by namespace production" })).toBeVisible();
   expect(screen.queryByText("310")).toBeNull();
   expect(screen.queryByText("620")).toBeNull();
-  expect(screen.queryByTitle("31 failed")).toBeNull();
+  expect(screen.queryByTitle(/31 failed/)).toBeNull();
 });
 
 const USERS = ["user-1", "user-2"].map((name) => namespace(name));

@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { labelsQuery } from "~/api/namespaces";
 import { countQuery, untilNextCount } from "~/api/requests";
-import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
+import { clearNamespaces, hasNoNamespaceFilter, replaceValue, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
-import { AppLink, useFilterHref } from "~/navigation/links";
+import { AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { labelStyle, NamespaceChip } from "./chips";
@@ -15,7 +15,7 @@ import { groupsOf } from "./labels";
 import css from "./namespace-bar.module.css";
 import { NamespacesMenu } from "./namespaces-menu";
 
-/** The pinned namespaces by group with their counts, and the menu. A selected namespace stays visible. */
+/** The pinned namespaces by group with their counts, and the menu. The bar scrolls to a namespace that is selected. */
 export function NamespaceBar() {
   const search = useLogSearch();
   const pinned = useQuery(labelsQuery(search));
@@ -41,12 +41,12 @@ export function NamespaceBar() {
         {selected
           .filter((name) => labels?.every((label) => label.namespace !== name))
           .map((name) => (
-            <span key={name} className={css.entry} data-chosen="">
+            <span key={name} className={css.entry} data-chosen="" ref={scrollIntoBar}>
               <NamespaceChip namespace={name} />
             </span>
           ))}
         {groupsOf(labels ?? []).map(({ group, labels: members }) => (
-          // A group is not a box, so that a selected entry can stick to either end of the bar.
+          // A group is not a box, so that its entries are items of the bar.
           <div key={group} style={{ display: "contents" }}>
             {group !== "" && <span className={css.heading}>{group}</span>}
             {members.map((label) => (
@@ -80,21 +80,46 @@ type LabelProps = {
 
 function Label({ label, isChosen, isCounted, isComplete }: LabelProps) {
   return (
-    <span className={css.entry} data-chosen={isChosen || undefined}>
+    <span className={css.entry} data-chosen={isChosen || undefined} ref={isChosen ? scrollIntoBar : null}>
       {label.key !== undefined && <kbd className={css.key}>{label.key}</kbd>}
       <FilterLink name="namespace" value={label.namespace} {...labelStyle(label)} title={label.namespace}>
         <TruncateMiddle text={label.namespace} />
       </FilterLink>
       <span className="count">{isCounted && atLeast(label.requests, isComplete)}</span>
-      {isCounted && label.failed > 0 && (
-        <span data-tone="bad" title={`${isComplete ? "" : "at least "}${label.failed} failed`}>
-          <span aria-hidden="true">✗</span>
-          {atLeast(label.failed, isComplete)}
-          <span className="visually-hidden"> failed</span>
-        </span>
-      )}
+      {isCounted && label.failed > 0 && <FailedLink label={label} isComplete={isComplete} />}
     </span>
   );
+}
+
+/** The number of failed requests of a namespace, as a link to them. */
+function FailedLink({ label: { namespace, failed }, isComplete }: Pick<LabelProps, "label" | "isComplete">) {
+  const search = useLogSearch();
+  const address = useFilterHref();
+  const go = useLogNavigate();
+  const filter = replaceValue(replaceValue(search.filter, "namespace", namespace), "status", "error");
+  const found = { ...search, filter };
+  return (
+    <AppLink
+      className={css.failed}
+      data-tone="bad"
+      href={address(found)}
+      title={`${isComplete ? "" : "at least "}${failed} failed`}
+      aria-label={`${atLeast(failed, isComplete)} failed: filter by failed requests of ${namespace}`}
+      onFollow={() => go({ search: found })}
+    >
+      <span aria-hidden="true">✗</span>
+      {atLeast(failed, isComplete)}
+    </AppLink>
+  );
+}
+
+/** Scroll the bar so that the entry is visible, now and after each change of the width of the bar. */
+function scrollIntoBar(entry: HTMLElement | null) {
+  const bar = entry?.closest("nav");
+  if (!entry || !bar) return;
+  const observer = new ResizeObserver(() => entry.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  observer.observe(bar);
+  return () => observer.disconnect();
 }
 
 function atLeast(requests: number, isComplete: boolean): string {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
-import { axisLabels, barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
+import {
+  axisLabels,
+  barHeights,
+  barsOf,
+  describeBucket,
+  describeTotal,
+  HISTOGRAM_HEIGHT,
+  mergeBuckets,
+} from "./histogram-data";
 
 const NONE = { p50: null, p95: null, p99: null };
 const SUM: Aggregate = {
@@ -32,6 +40,27 @@ describe("the bars of the histogram", () => {
   it("include empty buckets", () => {
     expect(barsOf(ANSWER).map((bar) => bar.requests)).toEqual([4, 0, 0, 2]);
     expect(barsOf({ ...ANSWER, groups: [] }).map((bar) => bar.requests)).toEqual([0, 0, 0, 0]);
+  });
+
+  it("are visible if they have a request, and red at most in proportion to the failed requests", () => {
+    const bars = [9700, 45, 45, 45, 1, 0].map((requests, at) => ({
+      from: at,
+      to: at + 1,
+      requests,
+      failed: [700, 3, 30, 0, 1, 0][at] ?? 0,
+      p50: null,
+    }));
+    const heights = barHeights(bars);
+    expect(heights.map(({ all }) => all >= 2)).toEqual([true, true, true, true, true, false]);
+    for (const [at, { all, failed }] of heights.entries()) {
+      expect(failed * (bars[at]?.requests ?? 0)).toBeLessThanOrEqual(all * (bars[at]?.failed ?? 0) + 1e-9);
+    }
+    // 3 of 45 would be a fraction of a pixel, so a mark above the bar shows them.
+    expect(heights.map(({ mark }) => mark !== undefined)).toEqual([false, true, false, false, false, false]);
+    for (const { all, mark } of heights) {
+      expect(all + (mark?.height ?? 0)).toBeLessThanOrEqual(HISTOGRAM_HEIGHT);
+      if (mark) expect(mark.bottom).toBeGreaterThan(all);
+    }
   });
 
   it("begin with the first bucket of the response, and have labels on an axis", () => {

@@ -25,6 +25,31 @@ export function barsOf(answer: StatsResponse): Bucket[] {
   });
 }
 
+/** The height of the histogram in pixels, with space for a mark above the highest bar. */
+export const HISTOGRAM_HEIGHT = 22;
+const MARK = { height: 2, distance: 1 };
+const MAX_BAR = HISTOGRAM_HEIGHT - MARK.height - MARK.distance;
+/** Bars are at least this high, so that a single request is visible. */
+const MIN_BAR = 2;
+/** A lower red part would not be visible, or would look like a larger share. */
+const MIN_FAILED = 1;
+
+/**
+ * Heights in pixels. `failed` is the share of the bar that the failed requests have. If it would be too low to be
+ * visible, it is 0 and there is a mark above the bar.
+ */
+export type BarHeights = { all: number; failed: number; mark?: { bottom: number; height: number } };
+
+export function barHeights(bars: readonly Bucket[]): BarHeights[] {
+  const most = bars.reduce((highest, { requests }) => Math.max(highest, requests), 1);
+  return bars.map(({ requests, failed }) => {
+    const all = requests === 0 ? 0 : Math.max(MIN_BAR, (requests / most) * MAX_BAR);
+    const part = requests === 0 ? 0 : (failed / requests) * all;
+    if (failed === 0 || part >= MIN_FAILED) return { all, failed: part };
+    return { all, failed: 0, mark: { bottom: all + MARK.distance, height: MARK.height } };
+  });
+}
+
 /** Adjacent buckets as one bucket. The median of more than one bucket is unknown. */
 export function mergeBuckets(bars: readonly Bucket[], first: number, last: number): Bucket | undefined {
   const chosen = bars.slice(Math.min(first, last), Math.max(first, last) + 1);

@@ -7,7 +7,17 @@ import type { TimeRange } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { axisLabels, type Bucket, barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
+import {
+  axisLabels,
+  type BarHeights,
+  type Bucket,
+  barHeights,
+  barsOf,
+  describeBucket,
+  describeTotal,
+  HISTOGRAM_HEIGHT,
+  mergeBuckets,
+} from "./histogram-data";
 import css from "./requests-page.module.css";
 import { useRangeSelection } from "./use-range-selection";
 
@@ -100,27 +110,37 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
   );
 }
 
-const HEIGHT = 22;
-/** Bars are at least this high, so that a single request is visible. */
-const MIN_HEIGHT = 2;
-/** The maximum width of a bar, as a fraction of the histogram's width. */
-const MAX_WIDTH = 0.035;
-
-/** Requests per bucket, with failed requests in red at the bottom. */
+/** Requests per bucket, with failed requests in red at the bottom, or as a mark above a bar that is too low for them. */
 export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
-  const most = Math.max(1, ...bars.map((bar) => bar.requests));
   const gap = bars.length < 200 ? Math.max(0.18, 1 - MAX_WIDTH * bars.length) : 0;
-  const pathOf = (figure: (bar: Bucket) => number) =>
-    bars
-      .map((bar, at) => {
-        const height = figure(bar) === 0 ? 0 : Math.max(MIN_HEIGHT, (figure(bar) / most) * HEIGHT);
-        return height === 0 ? "" : `M${at + gap / 2} ${HEIGHT}v${-height.toFixed(2)}h${1 - gap}V${HEIGHT}z`;
+  const shapes = useMemo(() => barHeights(bars), [bars]);
+  const pathOf = (part: (shape: BarHeights) => { bottom: number; height: number } | undefined, side: number) =>
+    shapes
+      .map((shape, at) => {
+        const { bottom, height } = part(shape) ?? { bottom: 0, height: 0 };
+        if (height === 0) return "";
+        const y = HISTOGRAM_HEIGHT - bottom;
+        return `M${round(at + side / 2)} ${round(y)}v${-round(height)}h${round(1 - side)}V${round(y)}z`;
       })
       .join("");
   return (
-    <svg className={css.bars} viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path className={css.all} d={pathOf((bar) => bar.requests)} />
-      <path className={css.error} d={pathOf((bar) => bar.failed)} />
+    <svg
+      className={css.bars}
+      viewBox={`0 0 ${bars.length} ${HISTOGRAM_HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <path className={css.all} d={pathOf(({ all }) => ({ bottom: 0, height: all }), gap)} />
+      <path className={css.error} d={pathOf(({ failed }) => ({ bottom: 0, height: failed }), gap)} />
+      {/* Half as wide as a bar. */}
+      <path className={css.error} d={pathOf(({ mark }) => mark, (1 + gap) / 2)} />
     </svg>
   );
+}
+
+/** The maximum width of a bar, as a fraction of the histogram's width. */
+const MAX_WIDTH = 0.035;
+
+function round(value: number): number {
+  return Number(value.toFixed(2));
 }
