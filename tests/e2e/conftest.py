@@ -139,3 +139,4 @@ def shared_tab(file_tab: LogPage) -> Iterator[LogPage]:
 def _checked(tab: LogPage) -> Iterator[LogPage]:
     yield tab
     assert tab.guard.problems == []
+    assert tab.state("document.documentElement.scrollHeight - innerHeight") == 0, "the whole page can be scrolled"
