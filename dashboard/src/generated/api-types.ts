@@ -328,12 +328,16 @@ export type Part = {
   kind: "audio" | "file" | "image" | "other" | "reasoning" | "refusal" | "text" | "tool_call" | "tool_result" | "video";
   /** The text. The text of a tool result is the result as text or JSON. The text of audio is the transcript. */
   text?: string | null;
-  /** Name of the tool. */
+  /** Name of the tool. The name of a result is that of its call. */
   name?: string | null;
   /** Id of the tool call. The result of the call has the same id. */
   id?: string | null;
-  /** Arguments of a tool call, as sent. They are usually JSON, but can be any text. */
+  /** Arguments of a tool call, as sent. They are usually JSON, but can be any text. A tool result also has the arguments of its call if the call is not in this body, but in the stored response that the request continues. */
   arguments?: string | null;
+  /** Where the call of a tool result is: the index of the message or output, and the index of the part in it. */
+  call?: [number, number] | null;
+  /** `true` if a tool result looks like an error: the API says so, or the result is JSON with an error, begins like an error message, or has an exit code other than 0. */
+  failed?: boolean | null;
   media?: Media | null;
   /** The provider's type of the part, such as `web_search_call`, if `kind` does not say it. */
   type?: string | null;

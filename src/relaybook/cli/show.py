@@ -152,7 +152,13 @@ def _section(title: str, texts: Iterator[str]) -> Iterator[str]:
 
 
 def _title(message: Message) -> str:
-    """Return the role, or the type of an item that is not a message, such as ``shell_call``."""
+    """Return the role, or the type of an item that is not a message, such as ``shell_call``.
+
+    The title of a tool's result has the name of the tool.
+    """
+    part = message.parts[0] if message.parts else None
+    if part is not None and part.kind == "tool_result" and part.name:
+        return f"{part.name} → result{' ✗ error' if part.failed else ''}"
     return message.role or next((part.type for part in message.parts if part.type), None) or UNKNOWN
 
 

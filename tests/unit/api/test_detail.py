@@ -42,6 +42,22 @@ def test_the_detail_has_the_row_and_the_parsed_bodies() -> None:
     assert result["also"] == []
 
 
+def test_a_result_has_the_name_of_its_call_which_can_be_in_a_stored_response() -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a":1}'}
+    answer = {"id": "resp_1", "object": "response", "output": [call]}
+    result = {"type": "function_call_output", "call_id": "c1", "output": '{"error":"no"}'}
+    asked = {"input": [result], "previous_response_id": "resp_1"}
+    store = MemoryStore()
+    entries = [
+        entry_of(record_of(1, kind="response", completion_id="resp_1"), b"{}", json.dumps(answer).encode()),
+        entry_of(record_of(2, kind="response"), json.dumps(asked).encode(), b"{}"),
+    ]
+    store.commit(Batch(entries=entries))
+    (message,) = client_of(store).get(f"/api/requests/{record_of(2).id}").json()["messages"]
+    expected = {"kind": "tool_result", "id": "c1", "text": '{"error":"no"}', "failed": True}
+    assert message["parts"] == [expected | {"name": "add", "arguments": '{"a":1}'}]
+
+
 def test_a_streamed_response_is_assembled() -> None:
     assert text_of(detail_of(b"{}", STREAM, stream=True)["response"]["outputs"][0]) == "It was."
 

@@ -148,6 +148,7 @@ def test_messages_and_response_are_printed() -> None:
                     ],
                 },
                 {"role": "tool", "parts": [{"kind": "tool_result", "id": "c1", "text": "21 °C"}]},
+                {"role": "tool", "parts": [{"kind": "tool_result", "name": "ls", "text": "no", "failed": True}]},
             ],
             response={
                 "outputs": [
@@ -161,7 +162,8 @@ def test_messages_and_response_are_printed() -> None:
             },
         ),
     )
-    assert "── system\n   Be\n   brief\n\n── user\n   Look\n   [image png 34 kB]\n\n── tool\n   21 °C\n" in text
+    assert "── system\n   Be\n   brief\n\n── user\n   Look\n   [image png 34 kB]\n\n── tool\n   21 °C\n\n" in text
+    assert "── ls → result ✗ error\n   no\n" in text
     assert "── response 1 of 2 (stop)\n   (reasoning) Hm\n   Hello\n" in text
     assert text.endswith("── response 2 of 2 (length)\n   Bye")
 

@@ -1,5 +1,6 @@
 """Return everything known about one request: its row, headers, messages, response and timeline."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import msgspec
@@ -8,8 +9,9 @@ from msgspec import Meta, Struct
 from relaybook.clock import format_timestamp
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row, TimestampText, row_fields
-from relaybook.log.formats.conversation import Message, Response, plain
+from relaybook.log.formats.conversation import Message, Request, Response, plain
 from relaybook.log.formats.lenient import sanitize
+from relaybook.log.formats.tool_results import add_calls, link_results
 from relaybook.log.record import Detail, Record
 from relaybook.log.request_view import RequestView, find_request
 from relaybook.log.row import to_json
@@ -132,16 +134,20 @@ def detail(reader: Reader, any_id: str) -> Row:
     Raises RequestNotFound.
     """
     found, also = view(reader, any_id)
-    return to_json(found.record) | msgspec.structs.asdict(_part(found, also))
+    return to_json(found.record) | msgspec.structs.asdict(_part(reader, found, also))
 
 
-def _part(found: RequestView, also: list[Record]) -> DetailPart:
+def _part(reader: Reader, found: RequestView, also: list[Record]) -> DetailPart:
     damage = found.damage
     request = response = None
     try:
         request, response = found.request(), found.response()
     except BodyDamaged as error:
         damage = str(error)
+    if request is not None:
+        _link_results(reader, request)
+    if response is not None:
+        link_results(response.outputs)
     return DetailPart(
         damage=damage,
         reason=found.detail.reason or None,
@@ -155,6 +161,17 @@ def _part(found: RequestView, also: list[Record]) -> DetailPart:
         timeline=_timeline(found.detail),
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )
+
+
+def _link_results(reader: Reader, request: Request) -> None:
+    """Connect results of tools with their calls, which can also be in the stored response that the request names."""
+    missing = link_results(request.messages)
+    continued = find_request(reader, request.previous, 0) if missing and request.previous else None
+    if continued is None:
+        return
+    with suppress(BodyDamaged):
+        outputs = (continued[0].response() or Response()).outputs
+        add_calls(missing, (part for output in outputs for part in output.parts))
 
 
 def _timeline(detail: Detail) -> list[tuple[float, int]]:

@@ -4,13 +4,13 @@ Reasoning is omitted, because the structure has no field for it. For any other c
 express, functions raise NotChat.
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from relaybook.log.formats.conversation import Message, Output, Part, Request
+from relaybook.log.formats.tool_results import link_results
 
 #: Parameters that say that the provider adds messages which only it has.
 _ELSEWHERE: Final = ("previous_response_id", "previous_interaction_id", "conversation", "prompt")
@@ -52,17 +52,16 @@ def _with_ids(messages: Sequence[Message]) -> Iterator[Message]:
 
     Gemini finds the call of a result by the name of the function, and by the order of the calls.
     """
-    waiting: dict[str | None, deque[str]] = {}
-    count = 0
-    for message in messages:
+    link_results(messages)
+    ids: dict[tuple[int, int] | None, str] = {}
+    for at, message in enumerate(messages):
         parts = []
-        for part in message.parts:
+        for place, part in enumerate(message.parts):
             if part.kind == "tool_call" and not part.id:
-                count += 1
-                part = _with_id(part, f"call_{count}")
-                waiting.setdefault(part.name, deque()).append(part.id or "")
-            elif part.kind == "tool_result" and not part.id and part.name and waiting.get(part.name):
-                part = _with_id(part, waiting[part.name].popleft())
+                ids[at, place] = f"call_{len(ids) + 1}"
+                part = _with_id(part, ids[at, place])
+            elif part.kind == "tool_result" and not part.id and part.call in ids:
+                part = _with_id(part, ids[part.call])
             parts.append(part)
         yield msgspec.structs.replace(message, parts=parts)
 

@@ -19,7 +19,6 @@ from relaybook.log.record import StreamEnd
 PartKind: TypeAlias = Literal[
     "text", "reasoning", "refusal", "image", "audio", "video", "file", "tool_call", "tool_result", "other"
 ]
-#: How a stream ended; see ``Response.ending``.
 
 
 class Media(Struct, omit_defaults=True, gc=False):
@@ -48,11 +47,29 @@ class Part(Struct, omit_defaults=True):
             "transcript."
         ),
     ] = None
-    name: Annotated[str | None, Meta(description="Name of the tool.")] = None
+    name: Annotated[str | None, Meta(description="Name of the tool. The name of a result is that of its call.")] = None
     id: Annotated[str | None, Meta(description="Id of the tool call. The result of the call has the same id.")] = None
     arguments: Annotated[
         str | None,
-        Meta(description="Arguments of a tool call, as sent. They are usually JSON, but can be any text."),
+        Meta(
+            description="Arguments of a tool call, as sent. They are usually JSON, but can be any text. A tool result "
+            "also has the arguments of its call if the call is not in this body, but in the stored response that the "
+            "request continues."
+        ),
+    ] = None
+    call: Annotated[
+        tuple[int, int] | None,
+        Meta(
+            description="Where the call of a tool result is: the index of the message or output, and the index of the "
+            "part in it."
+        ),
+    ] = None
+    failed: Annotated[
+        bool | None,
+        Meta(
+            description="`true` if a tool result looks like an error: the API says so, or the result is JSON with an "
+            "error, begins like an error message, or has an exit code other than 0."
+        ),
     ] = None
     media: Media | None = None
     type: Annotated[
