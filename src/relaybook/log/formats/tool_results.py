@@ -4,6 +4,7 @@ APIs name the tool only in the call. A result has the id of its call, or in Gemi
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -25,15 +26,16 @@ _BEGINS_AS_ERROR: Final = re.compile(
 )
 #: A line that says how a command ended, as the shell tools of agents write it.
 _EXIT_LINE: Final = re.compile(
-    r"(?im)^[\s\[(<]*(?:the )?(?:process |command )?(?:(?:exited|finished|completed|failed) with )?"
-    r"(?:exit[ _-]?(?:code|status)|code|returncode)[>:= ]\s*(-?\d{1,10})\b"
+    r"(?im)^[\s\[(<]*(?:the )?(?:process |command )?"
+    r"(?:(?:(?:exited|finished|completed|failed) with )?(?:exit[ _-]?(?:code|status)|returncode)|exited with code)"
+    r"[>:= ]\s*(-?\d{1,10})\b"
 )
 
 
 def link_results(spoken: Sequence[Message | Output]) -> list[Part]:
     """Set ``call``, ``name`` and ``failed`` of all results of tools. Return the results whose call is not found."""
     by_id: dict[str, tuple[int, int]] = {}
-    without_id: list[tuple[str | None, tuple[int, int]]] = []
+    without_id: dict[str | None, deque[tuple[int, int]]] = {}
     missing = []
     for at, each in enumerate(spoken):
         for place, part in enumerate(each.parts):
@@ -41,7 +43,7 @@ def link_results(spoken: Sequence[Message | Output]) -> list[Part]:
                 if part.id:
                     by_id[part.id] = (at, place)
                 else:
-                    without_id.append((part.name, (at, place)))
+                    without_id.setdefault(part.name, deque()).append((at, place))
             elif part.kind == "tool_result":
                 part.failed = looks_failed(part, each.other) or None
                 if part.id and part.id in by_id:
@@ -56,10 +58,10 @@ def link_results(spoken: Sequence[Message | Output]) -> list[Part]:
     return missing
 
 
-def _take(calls: list[tuple[str | None, tuple[int, int]]], name: str | None) -> tuple[int, int] | None:
+def _take(calls: dict[str | None, deque[tuple[int, int]]], name: str | None) -> tuple[int, int] | None:
     """Remove the first call of this name, or of any name if the result has none, and return where it is."""
-    at = next((at for at, (called, _) in enumerate(calls) if name in (None, called)), None)
-    return None if at is None else calls.pop(at)[1]
+    waiting = calls.get(name) if name is not None else min(filter(None, calls.values()), default=None)
+    return waiting.popleft() if waiting else None
 
 
 def add_calls(results: Iterable[Part], calls: Iterable[Part]) -> None:

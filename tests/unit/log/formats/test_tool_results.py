@@ -146,6 +146,7 @@ def test_a_result_looks_like_an_error(text: str) -> None:
         '{"errors": 3, "rows": [{"error": "in the data"}]}',
         "Exit code: 0\nOutput:\nError: is only in the output",
         "Errors are documented in docs/errors.md: read it",
+        "code: 200\nlength: 12",
         "1 def main():\n2   try:\n3     run()\n4   except:\n5     # exit code: 1\n6     raise\n7 a\n8 b\n9 c\n10 d",
         '{"error": "cut',
         "[1, 2]",
