@@ -91,6 +91,23 @@ def test_requests_go_through_the_proxy_of_their_route(
             assert "p@ss" not in shown
 
 
+def test_check_asks_upstreams_through_their_proxies(
+    tmp_path: Path, plain: NamedUpstream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ConnectProxy() as open_proxy, ConnectProxy(credentials="user:p@ss") as closed_proxy:
+        toml = f'upstream = "{plain.root}/v1"\n' + table("open", plain.root, open_proxy.url())
+        toml += table("known", plain.root, closed_proxy.url(CREDENTIALS))
+        toml += table("stranger", plain.root, closed_proxy.url())
+        (tmp_path / "relaybook.toml").write_text(toml)
+        main(["check", "--config", str(tmp_path / "relaybook.toml"), "--data", str(tmp_path / "data")])
+        shown = capsys.readouterr().out
+    assert f"{plain.root}/v1/models could not be reached: Tunnel connection failed: 407" in shown
+    assert "Check the upstream of routes.stranger, upstream_proxy and the network." in shown
+    assert shown.count(f"{plain.root}/v1/models returned") == 3
+    target = plain.root.removeprefix("http://")
+    assert (open_proxy.targets, closed_proxy.targets) == ([target], [target, target])
+
+
 REFUSALS: dict[Behavior, str] = {
     "forbid": "refused to connect, with status 403",
     "close": "closed the connection before it responded to CONNECT",

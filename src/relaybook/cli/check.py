@@ -6,25 +6,26 @@ The checks change nothing and do not create the data directory. ``repair`` imple
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from http.client import HTTPException
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from itertools import chain
 from pathlib import Path
+from ssl import SSLContext
 from typing import Final
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener, getproxies_environment
 
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
-from relaybook.cli.server_log import NoRedirect
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
 from relaybook.recorder.prices import check_price_as
 from relaybook.relay import tls
+from relaybook.relay.pool import UpstreamUrl
+from relaybook.relay.proxy import find_proxy
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings import BadSetting
-from relaybook.settings.addresses import PROXY_FROM_ENVIRONMENT, check_upstream, split_address
+from relaybook.settings.addresses import check_upstream, split_address
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.routes import DEFAULT, ResolvedRoute
 from relaybook.system import disk
@@ -256,18 +257,12 @@ def _ask_upstream(route: ResolvedRoute) -> str:
             f"The certificates for {url} could not be read: {error.strerror or error}. Check upstream_ca_file and "
             "upstream_cert."
         ) from None
-    opener = build_opener(ProxyHandler(_proxies(route)), NoRedirect(), HTTPSHandler(context=context))
-    request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked
     try:
-        with opener.open(request, timeout=_UPSTREAM_SECONDS) as response:
-            status = response.status
-    except HTTPError as error:
-        error.close()
-        status = error.code
+        status = _status_of(UpstreamUrl.parse(url), route.upstream_proxy, context)
     except (OSError, HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
         where = "--upstream" if route.name == DEFAULT else f"the upstream of routes.{route.name}"
-        raise CommandFailed(f"{url} could not be reached: {reason}. Check {where} and the network.") from None
+        proxy = "" if route.upstream_proxy is None else ", upstream_proxy"
+        raise CommandFailed(f"{url} could not be reached: {error}. Check {where}{proxy} and the network.") from None
     if status == 404 and route.preset is None:
         raise _Doubtful(f"{url} returned 404. Most providers have this path. Check the path in --upstream")
     if status >= 500:
@@ -275,12 +270,23 @@ def _ask_upstream(route: ResolvedRoute) -> str:
     return f"{url} returned {status}{_status_note(status)}"
 
 
-def _proxies(route: ResolvedRoute) -> dict[str, str]:
-    if route.upstream_proxy is None:
-        return {}
-    if route.upstream_proxy == PROXY_FROM_ENVIRONMENT:
-        return getproxies_environment()
-    return {"http": route.upstream_proxy, "https": route.upstream_proxy}
+def _status_of(url: UpstreamUrl, proxy_setting: str | None, context: SSLContext) -> int:
+    """Send a GET request in the way in which the relay connects, and return the status of the response.
+
+    Raises OSError, HTTPException and BadSetting.
+    """
+    proxy = find_proxy(proxy_setting, url.host, url.port, tls=url.tls)
+    host, port = (url.host, url.port) if proxy is None else (proxy.host, proxy.port)
+    if url.tls:
+        connection: HTTPConnection = HTTPSConnection(host, port, timeout=_UPSTREAM_SECONDS, context=context)
+    else:
+        connection = HTTPConnection(host, port, timeout=_UPSTREAM_SECONDS)
+    if proxy is not None:
+        authorization = proxy.authorization.decode()
+        connection.set_tunnel(url.host, url.port, {"Proxy-Authorization": authorization} if authorization else None)
+    with closing(connection):
+        connection.request("GET", url.path.decode() or "/", headers={"User-Agent": "relaybook"})
+        return connection.getresponse().status
 
 
 def _status_note(status: int) -> str:

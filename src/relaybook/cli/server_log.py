@@ -23,7 +23,7 @@ from relaybook.log.formats.sse import events, normalized
 from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
-class NoRedirect(HTTPRedirectHandler):
+class _NoRedirect(HTTPRedirectHandler):
     """Raises ``HTTPError`` for a redirect, as urllib does for an error status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
@@ -90,7 +90,7 @@ class ServerLog:
             )
         self._base = self.name = base_url.rstrip("/")
         self._token = token
-        self._opener = build_opener(ProxyHandler({}), NoRedirect())
+        self._opener = build_opener(ProxyHandler({}), _NoRedirect())
 
     def connect(self) -> None:
         """Check that the log can be read.

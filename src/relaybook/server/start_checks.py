@@ -42,18 +42,18 @@ def _check_tls_files(route: ResolvedRoute) -> None:
     """Raise BadSetting if a file with certificates or a private key cannot be used."""
     if route.upstream_ca_file is None and route.upstream_cert is None:
         return
-    import ssl
+    from relaybook.relay.tls import client_context
 
     where = "" if route.name == DEFAULT else f" of routes.{route.name}"
     name, path = f"upstream_ca_file{where}", route.upstream_ca_file
     try:
-        context = ssl.create_default_context(cafile=None if path is None else str(path))
+        client_context(path)
         if route.upstream_cert is not None:
             if route.upstream_key is not None:
                 name, path = f"upstream_key{where}", route.upstream_key
                 route.upstream_key.open("rb").close()
             name, path = f"upstream_cert{where}", route.upstream_cert
-            context.load_cert_chain(route.upstream_cert, route.upstream_key, password="")
+            client_context(None, route.upstream_cert, route.upstream_key)
     except OSError as error:  # includes ssl.SSLError
         hint = (
             "Set upstream_ca_file to a PEM file with certificates, or omit the setting to use the system's certificates"
