@@ -22,11 +22,18 @@ METHOD = (
     "wrk with 1 thread and 32 connections sends POST requests with 19 headers; the upstream is nginx with a canned "
     "completion. CPU is that of the relay process, as the median of rounds of 3 s in which a relay with one route and "
     "a relay with 20 routes take turns, the second once with its first and once with its last route. For the latency, "
-    "16 connections send a request every 20 ms on average to one route of the relay with 20 routes, for 4 s. In every "
-    "second round, 64 connections wait for an upstream that does not respond, 8 connections send requests every 40 ms "
-    "to an upstream that refuses connections, and 8 to one that responds after 200 ms."
+    "16 connections send a request every 20 ms on average to one route of the relay with 20 routes, for 4 s. The other "
+    "routes have no requests, upstreams in trouble, or healthy upstreams. In trouble: 64 connections wait for an "
+    "upstream that does not respond, 8 connections send requests every 40 ms to an upstream that refuses connections, "
+    "and 8 to one that responds after 200 ms. Healthy: as many requests end per second."
 )
 _ROUTES: Final = 19
+#: What other routes do meanwhile: route, connections, and pause between the requests of a connection in milliseconds.
+_OTHERS: Final = {
+    "no other requests": (),
+    "healthy upstreams": (("route-1", 8, 40.0), ("route-2", 8, 240.0)),
+    "upstreams in trouble": (("hangs", 64, 0.0), ("refuses", 8, 40.0), ("slow", 8, 40.0)),
+}
 _ROUNDS: Final = 7
 _GOAL_RATIO: Final = 1.03
 _PATH: Final = "/chat/completions"
@@ -53,9 +60,9 @@ def run(bench: Bench) -> Result:
             for name, (server, path) in targets.items():
                 result.rounds.append({"round": number, "routes": name} | _cpu_round(bench, server, path))
         for number in range(bench.rounds(_ROUNDS)):
-            for trouble in (False, True):
-                found = _latency_round(bench, many, last, trouble=trouble)
-                result.rounds.append({"round": number, "trouble": trouble} | found)
+            for others in _OTHERS:
+                found = _latency_round(bench, many, last, others)
+                result.rounds.append({"round": number, "others": others} | found)
         hanging.released.set()
     _summarise(result)
     return result
@@ -76,10 +83,9 @@ def _cpu_round(bench: Bench, server: Relaybook, path: str) -> dict[str, Any]:
     return {"cpu_us": used / load.requests * 1e6, "errors": load.failed + load.broken}
 
 
-def _latency_round(bench: Bench, server: Relaybook, path: str, *, trouble: bool) -> dict[str, Any]:
+def _latency_round(bench: Bench, server: Relaybook, path: str, others: str) -> dict[str, Any]:
     seconds = bench.seconds(4)
-    loads = (("hangs", 64, 0.0), ("refuses", 8, 40.0), ("slow", 8, 40.0)) if trouble else ()
-    threads = [threading.Thread(target=_trouble, args=(server, *each, seconds)) for each in loads]
+    threads = [threading.Thread(target=_load, args=(server, *each, seconds)) for each in _OTHERS[others]]
     for thread in threads:
         thread.start()
     load: Load = run_wrk(server.port, SDK, seconds, 16, pause_ms=20, path=path)
@@ -90,7 +96,7 @@ def _latency_round(bench: Bench, server: Relaybook, path: str, *, trouble: bool)
     return {"p50_us": load.p50_us, "p99_us": load.p99_us, "errors": load.failed + load.broken}
 
 
-def _trouble(server: Relaybook, route: str, connections: int, pause_ms: float, seconds: float) -> None:
+def _load(server: Relaybook, route: str, connections: int, pause_ms: float, seconds: float) -> None:
     run_wrk(server.port, SDK, seconds, connections, pause_ms=pause_ms, path=f"/{route}/v1{_PATH}")
 
 
@@ -100,7 +106,7 @@ def _summarise(result: Result) -> None:
     for name in ("first of 20", "last of 20"):
         result.add(f"relay with 20 routes, {name}", result.median("cpu_us", routes=name), "µs/request")
         result.add(f"{name} / one route", result.median("cpu_us", routes=name) / one, "×", _GOAL_RATIO)
-    for trouble, words in ((False, "all upstreams respond"), (True, "three upstreams in trouble")):
-        result.add(f"p50, {words}", result.median("p50_us", trouble=trouble), "µs")
-        result.add(f"p99, {words}", result.median("p99_us", trouble=trouble), "µs")
+    for others in _OTHERS:
+        result.add(f"p50, {others}", result.median("p50_us", others=others), "µs")
+        result.add(f"p99, {others}", result.median("p99_us", others=others), "µs")
     result.add("failed requests", sum(each["errors"] for each in result.rounds), "", 0)
