@@ -1,6 +1,10 @@
 """Define the relay's errors, each with its code and HTTP status."""
 
 from enum import Enum
+from typing import Final
+
+#: The beginning of the message of an exchange whose upstream reset its connection instead of closing it.
+UPSTREAM_DID_RESET: Final = "The upstream reset the connection"
 
 
 class RelayError(Enum):

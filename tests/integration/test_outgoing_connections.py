@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.support.clickhouse.server import needs_clickhouse
 from tests.support.needs import needs
-from tests.support.raw_http import send_request
+from tests.support.raw_http import PATH, send_request
 from tests.support.server import Program, Server, wait_until
 
 from relaybook.cli.main import app
@@ -52,7 +52,7 @@ COMMANDS: Final = (
     "delete namespace=dialled --yes --dashboard {dashboard}",
 )
 #: Commands that run until they are stopped. A separate test runs each command.
-LASTING: Final = frozenset({"serve", "dashboard", "demo", "simulate"})
+LASTING: Final = frozenset({"serve", "dashboard", "demo", "simulate", "replay"})
 _ADDRESS: Final = re.compile(
     r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
 )
@@ -180,6 +180,11 @@ def test_a_server_and_all_commands_connect_only_to_the_upstream_and_to_each_othe
             for command in COMMANDS:
                 lines = calls_of(command.format_map(values), tmp_path)
                 assert (command, remote_peers(lines), dialled(lines) - own) == (command, set(), set())
+            server.use()  # the earlier request was deleted
+            with Traced(tmp_path, "replay", "--dashboard", urlsplit(server.dashboard).netloc) as replay:
+                port = peer_of(replay.base_url).port
+                assert [send_request(port, path=path).status for path in (PATH, "/v1/other")] == [200, 404]
+                assert dialled(replay.lines()) == {peer_of(server.dashboard)}
             lines = server.lines()
             assert remote_peers(lines) == set()
             assert dialled(lines) == {peer_of(provider.base_url)}

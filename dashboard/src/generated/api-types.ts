@@ -397,6 +397,43 @@ export type Sighting = {
   started_at: string;
 };
 
+/** The text of a streamed response after its chunks. */
+export type ResponseProgress = {
+  /** A triple for each step in which the text grew: the number of chunks that had arrived, how many characters of the previous text remain, and the text that follows them. Characters are Unicode code points. Empty if the response is not a stream, or cannot be read. With more than 500 chunks, there are fewer steps than chunks. */
+  steps: ([number, number, string])[];
+};
+
+/** Requests that can be replayed, in the order of recording. */
+export type ReplayablePage = {
+  data: (ReplayableRequest)[];
+  /** Number of other matching requests. Their bodies are not stored, so they cannot be replayed. */
+  omitted: number;
+  /** Send this number as `after` to read the next page. */
+  after: number;
+  /** Whether there are no further requests at this time. */
+  complete: boolean;
+};
+
+/** A request that can be replayed. */
+export type ReplayableRequest = {
+  id: string;
+  started_at: string;
+  method: string;
+  /** Path and query. The values of secret parameters are replaced by `key`. */
+  target: string;
+  key: RequestKey;
+};
+
+/** Hashes of a request body. Bodies with equal hashes are equal. */
+export type RequestKey = {
+  /** Hash of the bytes without content encoding. */
+  exact: string;
+  /** Hash of the JSON value or of the form. `null` if the body is neither of them. */
+  value: string | null;
+  /** Hashes of some parts of the body. Similar bodies have many of them in common. */
+  sketch: (number)[];
+};
+
 /** The number of finished requests that match a filter. */
 export type RequestCount = {
   requests: number;

@@ -23,7 +23,9 @@ from relaybook.api import (
     live,
     namespaces,
     openapi,
+    progress,
     query,
+    replay,
     requests,
     rereads,
     saved_filters,
@@ -70,15 +72,17 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules that declare routes. A request is handled by the first module with a matching route. ``downloads`` must
-#: precede ``detail``, because the route of ``detail`` also matches the paths of ``downloads``. The reason is that an id
-#: may contain slashes.
+#: The modules that declare routes. A request is handled by the first module with a matching route. ``downloads`` and
+#: ``progress`` must precede ``detail``, because the route of ``detail`` also matches their paths. The reason is that an
+#: id may contain slashes.
 _MODULES: Final = (
     requests,
     downloads,
+    progress,
     detail,
     feedback,
     deletions,
+    replay,
     rereads,
     count,
     stats,

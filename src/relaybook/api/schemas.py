@@ -15,6 +15,8 @@ from relaybook.log.ask.detail import RequestDetail
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row, TimestampText
 from relaybook.log.ask.namespaces import NamespacePage
+from relaybook.log.ask.progress import ResponseProgress
+from relaybook.log.ask.replay import ReplayablePage
 from relaybook.log.ask.requests import RequestPage
 from relaybook.log.ask.rereads import RereadList, RereadRow
 from relaybook.log.ask.saved_filters import PARAMS, SavedFilterList, SavedFilterRow
@@ -128,6 +130,8 @@ MODELS: tuple[Any, ...] = (
     Row,
     RequestPage,
     RequestDetail,
+    ResponseProgress,
+    ReplayablePage,
     RequestCount,
     StatsResponse,
     Thread,

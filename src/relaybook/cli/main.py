@@ -57,7 +57,7 @@ _DASHBOARD_SETTINGS: Final = (
     *("keep_bodies_days", "keep_days", "keep_aggregates_days", "default_namespace", "header_prefix", "upstream"),
 )
 #: Commands whose arguments are filters.
-_FILTERED: Final = ("tail", "export", "delete", "reread")
+_FILTERED: Final = ("tail", "export", "replay", "delete", "reread")
 
 app = App(
     name="relaybook",
@@ -225,6 +225,47 @@ def show(
     from relaybook.cli.show import show
 
     return show(_resolve(flags), any_id, as_json=json)
+
+
+@app.command
+@takes_settings(_LOG_SETTINGS)
+def replay(
+    *filters: Annotated[str, Parameter(help="Filters, as for tail. Default: all requests")],
+    listen: Annotated[
+        str, Parameter(help="Address to listen on, host:port. Port 0 picks a free port")
+    ] = "127.0.0.1:4110",
+    speed: Annotated[
+        float, Parameter(help="1 keeps the logged pauses, 2 halves them, and 0 sends everything at once")
+    ] = 1.0,
+    max_wait: Annotated[
+        float, Parameter(help="Longest pause in seconds, also before a response and before a connection breaks")
+    ] = 600.0,
+    id: Annotated[  # noqa: A002 - the name of the flag
+        str | None, Parameter(help="Answer every request with the response of the request that has this id")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        Parameter(
+            negative=(),
+            help="Field of the JSON body that may differ from the logged request, such as metadata.run_id. Can be "
+            "repeated",
+        ),
+    ] = None,
+    **flags: Any,
+) -> int:
+    """Serve the log as an upstream: equal requests get the logged responses again, with their pauses and breaks."""
+    from relaybook.cli.replay import replay
+
+    _reject_invalid_text(filters)
+    return replay(
+        _resolve(flags),
+        filters,
+        address=listen,
+        speed=speed,
+        max_wait=max_wait,
+        only_id=id,
+        ignore=ignore or [],
+    )
 
 
 @app.command

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -21,6 +21,10 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.log.formats.sse import events, normalized
 from relaybook.log.query.filters import MAX_LIMIT, SortField
+from relaybook.log.record import Side
+
+if TYPE_CHECKING:
+    from relaybook.log.ask.replay import ReplayablePage
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -130,6 +134,30 @@ class ServerLog:
         except _NotFound:
             return None
         return detail
+
+    def body(self, record_id: str, side: Side) -> bytes | None:
+        path = f"/api/requests/{quote(record_id, safe='')}/{side}"
+        try:
+            with self._open(path, [("as", "sent")], "*/*", _CHANGE_SECONDS, None) as response:
+                return response.read()
+        except _NotFound:
+            return None
+        except NoServer as error:
+            raise _lost(error) from None
+        except (OSError, HTTPException) as error:
+            raise CommandFailed(f"{self._base} does not respond: {error}.") from None
+
+    def replayable(self, terms: list[tuple[str, str]], after: int, ignored: list[str]) -> "ReplayablePage":
+        import msgspec
+
+        from relaybook.log.ask.replay import ReplayablePage
+
+        options = [("after", str(after)), *(("ignore", field) for field in ignored)]
+        try:
+            page = self._read("/api/replay", [*terms, *options], _CHANGE_SECONDS, "GET")
+        except NoServer as error:
+            raise _lost(error) from None
+        return msgspec.convert(page, ReplayablePage)
 
     def values(self, field: str) -> list[str]:
         return [

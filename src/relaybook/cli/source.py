@@ -10,15 +10,19 @@ The first rule that applies decides:
 
 import sys
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.log.query.filters import SortField
+from relaybook.log.record import Side
 from relaybook.settings.addresses import host_for_clients, is_loopback, split_address
 from relaybook.settings.configuration import FILE_NAME, Configuration
+
+if TYPE_CHECKING:
+    from relaybook.log.ask.replay import ReplayablePage
 
 #: Names and values of filters, as in the query string of the API.
 Terms = list[tuple[str, str]]
@@ -55,6 +59,12 @@ class LogSource(Protocol):
 
         ``text`` is the Relaybook id or a foreign id.
         """
+
+    def body(self, record_id: str, side: Side) -> bytes | None:
+        """Return a body of a finished request as it was transferred, or `None` if the body is not stored."""
+
+    def replayable(self, terms: Terms, after: int, ignored: list[str]) -> "ReplayablePage":
+        """Return the next requests that can be replayed (see ``Asker.replayable``). ``ignored`` are JSON fields."""
 
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""

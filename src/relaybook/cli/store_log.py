@@ -15,12 +15,14 @@ from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged
 from relaybook.cli.store_work import follow_deletion, follow_reread
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
+from relaybook.log.ask.replay import ReplayablePage, ignored_paths
 from relaybook.log.export.export import PARAMETERS, Export, parse_export_query
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
 from relaybook.log.query.parameters import parse_filter
+from relaybook.log.record import Side
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, UnsupportedSchema
+from relaybook.log.store.errors import BodyDamaged, DeadlinePassed, StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.port import Store
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
@@ -121,6 +123,19 @@ class StoreLog:
         except AskError:  # no request has this id
             return None
         return self._marked(msgspec.json.decode(body))
+
+    def body(self, record_id: str, side: Side) -> bytes | None:
+        try:
+            chunks = self._ask(lambda asker: asker.view(record_id)).transferred(side)
+            return None if chunks is None else b"".join(chunks)
+        except AskError:
+            return None
+        except BodyDamaged as error:
+            raise CommandFailed(f"The log could not be read: {error}") from None
+
+    def replayable(self, terms: list[tuple[str, str]], after: int, ignored: list[str]) -> ReplayablePage:
+        filter_, paths = _filter_of(terms), ignored_paths(ignored)
+        return self._ask(lambda asker: asker.replayable(filter_, after, paths))
 
     def values(self, field: str) -> list[str]:
         listed = self._ask(lambda asker: asker.values(field, "", MAX_LIMIT))

@@ -26,21 +26,24 @@ def is_loopback_name(host: bytes) -> bool:
     return _LOOPBACK.fullmatch(host) is not None
 
 
-def check_origin(head: RequestHead, cors: Cors | None) -> None:
-    """Raise HeadRefused if the request comes from a web page of another site that ``cors`` does not allow.
+def is_of_this_machine(origin: bytes, fetch_site: bytes) -> bool:
+    """Return whether a request does not come from a web page of another site. The arguments are its headers.
 
-    Pages of this machine are allowed, and so are the pages of desktop programs and browser extensions, whose origins
-    have other schemes, such as ``app://``.
+    Pages of desktop programs and browser extensions, whose origins have other schemes, such as ``app://``, are of this
+    machine.
     """
-    origin = head.origin
     if not origin:
-        is_allowed = head.fetch_site.lower() != b"cross-site"
-    elif _SCHEME.match(origin):
-        found = _ORIGIN.fullmatch(origin)
-        is_allowed = found is not None and is_loopback_name(found[2])
-    else:
-        return
-    if is_allowed or (cors is not None and cors.allows(origin)):
+        return fetch_site.lower() != b"cross-site"
+    if not _SCHEME.match(origin):
+        return True
+    found = _ORIGIN.fullmatch(origin)
+    return found is not None and is_loopback_name(found[2])
+
+
+def check_origin(head: RequestHead, cors: Cors | None) -> None:
+    """Raise HeadRefused if the request comes from a web page of another site that ``cors`` does not allow."""
+    origin = head.origin
+    if is_of_this_machine(origin, head.fetch_site) or (cors is not None and cors.allows(origin)):
         return
     shown = origin[:80].decode("latin-1") or "another site"
     example = shown.lower() if _ORIGIN.fullmatch(origin) else "https://app.example"

@@ -10,7 +10,7 @@ import select
 import ssl
 from contextlib import suppress
 
-from relaybook.errors import RelayError
+from relaybook.errors import UPSTREAM_DID_RESET, RelayError
 from relaybook.relay.connection import Connection
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
@@ -272,8 +272,9 @@ class UpstreamConnection(Connection):
         sent = (
             "The request was sent and will not be repeated." if self.wrote else "The request was not sent. Try again."
         )
-        message = f"The upstream closed the connection {where}. {sent}"
-        exchange.fail(RelayError.UPSTREAM_RESET, message, was_reset=isinstance(exc, ConnectionResetError))
+        was_reset = isinstance(exc, ConnectionResetError)
+        message = f"{UPSTREAM_DID_RESET if was_reset else 'The upstream closed the connection'} {where}. {sent}"
+        exchange.fail(RelayError.UPSTREAM_RESET, message, was_reset=was_reset)
 
     def abort(self) -> None:
         self.exchange = None

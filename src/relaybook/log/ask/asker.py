@@ -1,6 +1,6 @@
 """Answer questions about the log within a scope, each until a deadline."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeVar
 
 from relaybook.log.aggregate.stats import StatsQuery
@@ -10,6 +10,8 @@ from relaybook.log.ask import (
     detail,
     feedback,
     namespaces,
+    progress,
+    replay,
     requests,
     rereads,
     saved_filters,
@@ -23,6 +25,8 @@ from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row
 from relaybook.log.ask.namespaces import Namespace, NamespacePage
+from relaybook.log.ask.progress import ResponseProgress
+from relaybook.log.ask.replay import ReplayablePage
 from relaybook.log.ask.requests import RequestPage
 from relaybook.log.ask.rereads import RereadList, RereadRow
 from relaybook.log.ask.saved_filters import SavedFilterList, SavedFilterRow
@@ -92,6 +96,10 @@ class Asker:
         """Return everything known about the request with an id: the fields of ``RequestDetail``."""
         return detail.detail(self._reader, any_id)
 
+    def progress(self, any_id: str) -> ResponseProgress:
+        """Return how the text of a streamed response grew from chunk to chunk."""
+        return progress.progress(detail.view(self._reader, any_id)[0])
+
     def view(self, any_id: str) -> RequestView:
         """Return the request with an id, to read its headers and bodies."""
         return detail.view(self._reader, any_id)[0]
@@ -103,6 +111,13 @@ class Asker:
     def export(self, query: ExportQuery) -> Export:
         """Begin an export. Its chunks are read later, without a deadline."""
         return Export(self._reader, query)
+
+    def replayable(self, filter_: Filter, after: int = 0, ignored: Sequence[Sequence[str]] = ()) -> ReplayablePage:
+        """Return the next requests that can be replayed, with hashes of their bodies.
+
+        ``ignored`` are the paths of JSON fields that the hashes do not cover.
+        """
+        return replay.replayable(self._reader, filter_, after, ignored)
 
     # Numbers and lists
 

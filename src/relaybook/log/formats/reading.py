@@ -5,6 +5,7 @@ says. Nothing raises, whatever the bytes are. What could not be read is said in 
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from relaybook.apis import Kind, Match
@@ -192,6 +193,35 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
         if is_event_stream:
             return _read_stream(stream, data, complete=complete)
     return _unexpected(data, body, complete=complete)
+
+
+def read_growing(data: bytes, kind: Kind, ends: Iterable[int], *, is_event_stream: bool) -> Iterator[Response]:
+    """Yield the response as clients knew it after each of these numbers of bytes, which increase.
+
+    Nothing is yielded if the body is not a stream. A response shares its parts with later ones, so use it at once.
+    """
+    stream: BaseStream = _FORMATS.get(kind, chat).Stream()
+    events = _events_of(data, kind, is_event_stream=is_event_stream)
+    if events is None:
+        return
+    reader = _EventReader(stream)
+    event = next(events, None)
+    for end in ends:
+        while event is not None and event[2] <= end:
+            reader.take(*event[:2])
+            event = next(events, None)
+        yield stream.response()
+
+
+def _events_of(data: bytes, kind: Kind, *, is_event_stream: bool) -> Iterator[tuple[str, bytes, int]] | None:
+    """Return the events of a stream: name, data, and the offset after the event. `None` if the body is no stream."""
+    if not data.startswith(b"{") and sse.starts_as_stream(data):
+        return sse.events_with_ends(data)
+    if kind == "generate" and json_array.starts_as_array(data) and not lenient.is_too_much(data):
+        return (("", element, end) for element, end in json_array.JsonArray(data).elements())
+    if ndjson.starts_as_ndjson(data) or (is_event_stream and kind in _NDJSON):
+        return (("", line, end) for line, end in ndjson.lines(data))
+    return None
 
 
 def _whole(stream: BaseStream, data: bytes, kind: Kind) -> Reading:

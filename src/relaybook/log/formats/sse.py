@@ -73,6 +73,18 @@ def events(data: bytes) -> Iterator[Event]:
         yield from _block_events(block, number)
 
 
+def events_with_ends(data: bytes) -> Iterator[tuple[str, bytes, int]]:
+    """Yield the events of a stream as ``events`` does, but with the offset in the stream after the event's blank line.
+
+    The stream does not need to be normalized. An event that no blank line ends is left out.
+    """
+    start = 0
+    for blank in _BLANK_LINE.finditer(data):
+        for name, payload, _ in events(normalized(data[start : blank.end()])):
+            yield name, payload, blank.end()
+        start = blank.end()
+
+
 def _block_events(block: bytes, number: int) -> Iterator[Event]:
     name = ""
     lines: list[bytes] = []
