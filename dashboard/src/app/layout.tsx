@@ -18,6 +18,7 @@ import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-ho
 import { FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import controlsCss from "~/ui/controls.module.css";
 import { CopyButton } from "~/ui/copy-button";
 import { lazyPart } from "~/ui/lazy-part";
@@ -109,8 +110,8 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
         <BaseUrl />
         {children}
         <ThemeSwitch />
-        <PaletteButton className={css.palette} />
-        <KeysHelp />
+        <PaletteButton className={undefined} />
+        <KeysHelp className={css.keys} />
       </div>
     </header>
   );
@@ -147,6 +148,7 @@ export function ThemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const shown = useComputedColorScheme("light");
   const other = shown === "light" ? "dark" : "light";
+  useActions(() => ({ theme: () => setColorScheme(other) }));
   return (
     <button
       type="button"

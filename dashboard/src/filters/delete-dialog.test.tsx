@@ -7,7 +7,8 @@ import { useStatus } from "~/api/status";
 import { parseSearch } from "~/domain/log-search";
 import { SearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test/render";
-import { DeleteMatchesButton, DeleteRequestButton } from "./delete-button";
+import { DeleteRequestButton } from "./delete-button";
+import { MoreMenu } from "./more-menu";
 
 beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
 afterEach(() => {
@@ -41,9 +42,14 @@ function answerWith(counts: number[], running = 0, isCountComplete = true): URL[
 }
 
 async function open(search = "?namespace=ios&from=2026-11-01T00:00:00Z") {
-  await renderAt(search, <DeleteMatchesButton />);
-  await userEvent.click(await screen.findByRole("button", { name: "Delete these requests…" }));
-  return screen.findByRole("dialog");
+  await renderAt(search, <MoreMenu />);
+  return openDialog();
+}
+
+async function openDialog() {
+  await userEvent.click(await screen.findByRole("button", { name: "More actions" }));
+  await userEvent.click(await screen.findByRole("button", { name: /^Delete these requests…/ }));
+  return screen.findByRole("dialog", { name: /^Delete/ });
 }
 
 it("the requests of the filter are deleted after a question that says how many they are", async () => {
@@ -63,12 +69,12 @@ it("the requests of the filter are deleted after a question that says how many t
   expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
 });
 
-it("Cancel deletes nothing and returns the focus to the button that opened the dialog", async () => {
+it("Cancel deletes nothing and returns the focus to the button of the menu", async () => {
   const accepted = answerWith([37]);
   const dialog = await open();
   await userEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
   expect(screen.queryByRole("dialog")).toBeNull();
-  expect(screen.getByRole("button", { name: "Delete these requests…" })).toHaveFocus();
+  expect(screen.getByRole("button", { name: "More actions" })).toHaveFocus();
   expect(accepted).toEqual([]);
 });
 
@@ -86,7 +92,7 @@ function ChangingPage() {
   const [search, setSearch] = useState("?namespace=ios");
   return (
     <SearchContext value={parseSearch(search)}>
-      <DeleteMatchesButton />
+      <MoreMenu />
       <button type="button" onClick={() => setSearch("?namespace=android")}>
         Change the filter
       </button>
@@ -97,8 +103,7 @@ function ChangingPage() {
 it("the text names the requests that are deleted, even if the filter changes while the dialog is open", async () => {
   const accepted = answerWith([37]);
   await renderAt("", <ChangingPage />);
-  await userEvent.click(await screen.findByRole("button", { name: "Delete these requests…" }));
-  const dialog = await screen.findByRole("dialog");
+  const dialog = await openDialog();
   const button = await within(dialog).findByRole("button", { name: "Delete 37 requests" });
   fireEvent.click(screen.getByText("Change the filter"));
   expect(dialog).toHaveTextContent("namespace is ios");
@@ -144,11 +149,12 @@ it("nothing can be deleted if nothing matches", async () => {
   expect(within(dialog).getByRole("button", { name: /^Delete/ })).toBeDisabled();
 });
 
-it("a log without a filter has no button", async () => {
+it("the whole log cannot be deleted", async () => {
   answerWith([5]);
-  await renderAt("", [<DeleteMatchesButton key="button" />, <i key="end">end</i>]);
-  expect(await screen.findByText("end")).toBeVisible();
-  expect(screen.queryByRole("button")).toBeNull();
+  await renderAt("", <MoreMenu />);
+  await userEvent.click(await screen.findByRole("button", { name: "More actions" }));
+  expect(await screen.findByRole("button", { name: /^Read again/ })).toBeVisible();
+  expect(screen.queryByRole("button", { name: /^Delete/ })).toBeNull();
 });
 
 it("one request is deleted by its id", async () => {

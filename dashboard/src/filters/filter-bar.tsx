@@ -13,6 +13,7 @@ import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import { lazyPart } from "~/ui/lazy-part";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
@@ -28,8 +29,8 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
  * The values of the filter, each with a remove button, and the number of matches.
  *
  * The height of the bar is fixed, so that a change of the filter does not move the rows. If there is too little space,
- * the values scroll. `children` are shown before the number of matches, so that a button that appears does not move the
- * link to the failed requests.
+ * the values scroll. Each part has its place: what is about the filter follows the values, and what is about the
+ * matches is at the right end. `children` are shown before the number of matches.
  */
 export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
@@ -48,18 +49,20 @@ export function FilterBar({ children }: { children?: ReactNode }) {
       <Group className={css.terms} gap={6} wrap="nowrap">
         <Terms />
       </Group>
-      <Group className={css.tools} gap={6} wrap="nowrap">
-        {search.filter.length > 0 && <ClearButtons />}
-        {canBeSaved && <SaveFilter />}
-      </Group>
-      <Group className={css.actions} flex="1 0 auto" justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
-        <QueryIndexing className={css.indexing} />
-        <ConversationLink filter={search.filter} />
-        {children}
-        {matches !== undefined && !isOnlyRunning && <Matches matches={matches} />}
-        <ExportButton matches={matches} />
-        <MoreMenu />
-      </Group>
+      <div className={css.rest}>
+        <Group className={css.tools} gap={6} wrap="nowrap">
+          {search.filter.length > 0 && <ClearButtons />}
+          {canBeSaved && <SaveFilter />}
+          <ConversationLink filter={search.filter} />
+        </Group>
+        <Group className={css.actions} flex="1 0 auto" justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
+          <QueryIndexing className={css.indexing} />
+          {children}
+          {matches !== undefined && !isOnlyRunning && <Matches matches={matches} />}
+          <ExportButton matches={matches} />
+          <MoreMenu />
+        </Group>
+      </div>
     </section>
   );
 }
@@ -142,7 +145,7 @@ function Matches({ matches: { requests, failed, complete } }: { matches: Request
 /** The button that opens the menu to export the requests. */
 function ExportButton({ matches }: { matches: RequestCount | undefined }) {
   return (
-    <QuietPopover text="Export…" width={420}>
+    <QuietPopover text="Export…" width={420} action="exportRequests">
       {() => (
         <Suspense fallback="Loading…">
           <ExportMenu matches={matches} />
@@ -157,6 +160,7 @@ const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.Ex
 /** A button that opens the dialog for saving the filter, the time range and the order. */
 function SaveFilter() {
   const { isOpen, open, close } = useDialog();
+  useActions(() => ({ saveFilter: open }));
   return (
     <>
       <QuietButton onClick={open}>Save filter…</QuietButton>

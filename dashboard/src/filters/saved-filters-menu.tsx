@@ -24,7 +24,7 @@ export function SavedFiltersMenu() {
     </>
   );
   return (
-    <PopoverButton label={label} name="Saved filters" title="Saved filters" width={420}>
+    <PopoverButton label={label} name="Saved filters" title="Saved filters" width={420} action="savedFilters">
       {(close) => <SavedFilters onSelect={close} />}
     </PopoverButton>
   );

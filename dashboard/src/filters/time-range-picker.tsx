@@ -14,7 +14,7 @@ export function TimeRange() {
   const go = useLogNavigate();
   const name = formatTimeRange(search.range);
   return (
-    <PopoverButton label={timeRangeTitle(search.range)} name="Time range" width={280}>
+    <PopoverButton label={timeRangeTitle(search.range)} name="Time range" width={280} action="timeRange">
       {(close) => {
         const select = (range: Range) => {
           go({ search: { ...search, range } });

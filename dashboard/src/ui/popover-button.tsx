@@ -2,6 +2,7 @@
 
 import { Button, Popover } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { type ActionId, useActions } from "./actions";
 
 type Props = {
   /** The content of the button. */
@@ -14,13 +15,16 @@ type Props = {
   /** The distance between the button and the popover, in pixels. */
   offset?: number;
   title?: string;
+  /** The action that opens the popover. */
+  action?: ActionId;
   /** The content of the popover. `close` closes it. */
   children: (close: () => void) => ReactNode;
 };
 
 /** A button that opens a popover below it. The focus moves into the popover, and returns when the popover closes. */
-export function PopoverButton({ label, name, width, height = 32, offset = 8, title = "", children }: Props) {
+export function PopoverButton({ label, name, width, height = 32, offset = 8, title = "", action, children }: Props) {
   const [isOpen, setOpen] = useState(false);
+  useActions(() => (action === undefined ? {} : { [action]: () => setOpen(true) }));
   return (
     <Popover
       opened={isOpen}

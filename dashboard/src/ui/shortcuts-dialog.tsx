@@ -1,30 +1,24 @@
 /** The dialog with all keyboard shortcuts. */
 
 import { Box, Stack } from "@mantine/core";
+import { ACTIONS, IDS, keysOf, shownKeys } from "./actions";
 import css from "./controls.module.css";
 import { Dialog } from "./dialog";
 
-const KEYS = [
-  ["j  k  ↓  ↑", "Next and previous request"],
-  ["Enter", "Open the request"],
-  ["x", "Select the row; Shift-click a checkbox to select a range"],
-  ["Shift+x", "Select all loaded requests, or none"],
-  ["n", "Filter by the namespace of the row"],
-  ["t", "Conversation view of the open request"],
-  ["+, -", "Give feedback on the open request: good or bad"],
-  ["m", "Open the menu of a value: filter, pin, copy, conversation view"],
-  ["p", "Pin or unpin the namespace of the row"],
-  ["1 – 9, 0", "Select a pinned namespace; show all namespaces"],
-  ["/", "Search"],
-  ["Ctrl+K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
-  ["Backspace", "Remove the last filter"],
-  ["Home", "Go to the newest request, or to the first turn in the conversation view"],
-  ["End", "Go to the last turn in the conversation view"],
-  ["l", "Pause or resume updates"],
+/** Keys and gestures that are not actions. */
+const OTHERS = [
+  ["1 – 9", "Filter by a pinned namespace"],
+  ["Ctrl+K, ⌘K", "Command palette: all actions, pages, saved filters, namespaces and requests"],
+  ["Home, End", "In the conversation view: go to the first or last turn"],
+  ["Shift-click a checkbox", "Select a range of rows"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
   ["Alt+↑, Alt+↓", "In the menu of columns: move a column"],
-  ["Esc", "Close or deselect"],
 ] as const;
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ...IDS.filter((id) => keysOf(id).length > 0).map((id) => [shownKeys(id).join("  "), ACTIONS[id].name] as const),
+  ...OTHERS,
+];
 
 /** Examples of the query language. */
 const EXAMPLES = [

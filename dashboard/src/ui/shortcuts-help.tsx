@@ -1,22 +1,23 @@
 /** Keyboard shortcuts: the button that opens the dialog, and the short list in the status bar. */
 
 import { Suspense } from "react";
+import { useActions } from "./actions";
 import css from "./controls.module.css";
 import { lazyPart } from "./lazy-part";
-import { isTextField, useShortcuts } from "./shortcuts";
+import { isTextField } from "./shortcuts";
 import textCss from "./text.module.css";
 import { useDialog } from "./use-dialog";
 
 const ShortcutsDialog = lazyPart(() => import("./shortcuts-dialog").then((dialog) => dialog.ShortcutsDialog));
 
 /** A button that opens the dialog with all shortcuts. The key `?` does the same. */
-export function KeysHelp() {
+export function KeysHelp({ className = "" }: { className?: string | undefined }) {
   const { isOpen, open, close } = useDialog();
   // The key also works while a request is open as a dialog.
-  useShortcuts(({ key }) => key === "?" && open, isTextField);
+  useActions(() => ({ keys: open }), isTextField);
   return (
     <>
-      <button type="button" className={css.tool} aria-label="Keys" title="Keys: ?" onClick={open}>
+      <button type="button" className={`${css.tool} ${className}`} aria-label="Keys" title="Keys: ?" onClick={open}>
         <span aria-hidden="true">?</span>
       </button>
       <Suspense>{isOpen && <ShortcutsDialog onClose={close} />}</Suspense>

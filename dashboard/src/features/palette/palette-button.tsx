@@ -6,6 +6,7 @@
 import { useHotkeys } from "@mantine/hooks";
 import { type ComponentType, type RefObject, Suspense, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { type OfferedAction, offeredActions } from "~/ui/actions";
 import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
 import type { PaletteProps } from "./palette-dialog";
@@ -39,9 +40,11 @@ export function PaletteButton({ className }: { className: string | undefined }) 
   const [Dialog, setDialog] = useState<Dialog>();
   const focused = useRef<Element>(null);
   const typed = useRef("");
+  const actions = useRef<readonly OfferedAction[]>([]);
   const open = () => {
     focused.current = document.activeElement;
     typed.current = "";
+    actions.current = offeredActions();
     setDialog(() => loadedDialog ?? LazyDialog);
   };
   const closeAndFocus = (element: Element | null) => {
@@ -81,7 +84,7 @@ export function PaletteButton({ className }: { className: string | undefined }) 
       </button>
       {Dialog !== undefined && (
         <Suspense fallback={<LoadingField typed={typed} onClose={close} />}>
-          <Dialog typed={typed} onClose={close} onFollow={follow} />
+          <Dialog typed={typed} actions={actions} onClose={close} onFollow={follow} />
         </Suspense>
       )}
     </>

@@ -1,5 +1,5 @@
 /**
- * The command palette: a text field, commands, and links to pages, saved filters, namespaces, requests and a search.
+ * The command palette: a text field, actions, and links to pages, saved filters, namespaces, requests and a search.
  */
 
 import { Box, Modal, TextInput } from "@mantine/core";
@@ -8,6 +8,7 @@ import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useStat
 import { useSignOut } from "~/api/session";
 import inputCss from "~/filters/query-input.module.css";
 import { AppLink } from "~/navigation/links";
+import type { OfferedAction } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import css from "./palette.module.css";
 import { type LinkResult, type Result, useResults } from "./results";
@@ -15,6 +16,8 @@ import { type LinkResult, type Result, useResults } from "./results";
 export type PaletteProps = {
   /** The text that was typed while the dialog was loading. */
   typed: RefObject<string>;
+  /** The actions that were possible when the palette was opened. */
+  actions: RefObject<readonly OfferedAction[]>;
   onClose: () => void;
   /** Called after a result was opened in this tab. */
   onFollow: (opensRequest: boolean) => void;
@@ -40,14 +43,18 @@ export function PaletteDialog(props: PaletteProps) {
   );
 }
 
-function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
+function Palette({ typed: typedBefore, actions, onClose, onFollow }: PaletteProps) {
   const router = useRouter();
   const list = useId();
   const activeOption = useRef<HTMLElement>(null);
   const [typed, setTyped] = useState(() => typedBefore.current);
   const [activeKey, setActiveKey] = useState<string>();
   const signOut = useSignOut();
-  const groups = useResults(typed.trim(), () => signOut.mutate());
+  const runAction = (run: () => void) => {
+    onClose();
+    run();
+  };
+  const groups = useResults(typed.trim(), actions.current, runAction, () => signOut.mutate());
   const results = groups.flatMap((group) => group.results);
   const active = results.find((result) => result.key === activeKey) ?? results[0];
 
@@ -93,7 +100,7 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
         aria-expanded
         aria-controls={list}
         aria-activedescendant={active && optionId(list, active)}
-        placeholder="Page, saved filter, namespace, request id or text"
+        placeholder="Action, page, saved filter, namespace, request id or text"
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Status } from "~/generated/api-types";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
+import { type Runs, useActions } from "~/ui/actions";
 import { PaletteButton } from "./palette-button";
 
 const PINNED = [namespace("staging", { pinned: true, color: 1, position: 1 })];
@@ -33,7 +34,7 @@ beforeEach(() => void stubBrowser());
 afterEach(() => vi.unstubAllGlobals());
 
 /** Open the palette with Ctrl K from a text field. */
-async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial<Status>) {
+async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial<Status>, runs: Runs = {}) {
   const requests = answerThread({
     status: () => status,
     namespaces: (params) => {
@@ -47,6 +48,7 @@ async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial
   const page = (
     <>
       <input aria-label="Filter" />
+      <Actions runs={runs} />
       <Modal opened title="Keys" onClose={onCloseOther} trapFocus={false} withCloseButton={false} />
       <PaletteButton className={undefined} />
       <div id="content" data-testid="content" tabIndex={-1} />
@@ -57,6 +59,11 @@ async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial
   fireEvent.keyDown(screen.getByLabelText("Filter"), { key: "k", code: "KeyK", ctrlKey: true });
   const input = await screen.findByRole("combobox", { name: "Go to" });
   return { where, requests, input, type: (value: string) => fireEvent.change(input, { target: { value } }) };
+}
+
+function Actions({ runs }: { runs: Runs }) {
+  useActions(() => runs);
+  return null;
 }
 
 const names = () => screen.getAllByRole("option").map((option) => option.getAttribute("aria-label"));
@@ -169,7 +176,19 @@ it("Escape and Ctrl K close it and return the focus", async () => {
   expect(document.activeElement).toBe(screen.getByLabelText("Filter"));
 });
 
-describe("the command Sign out", () => {
+it("lists the actions that are possible, with their keys, and runs one after the palette is closed", async () => {
+  const pause = vi.fn(() => expect(document.activeElement).toBe(screen.getByLabelText("Filter")));
+  const { type, input } = await openPalette("", vi.fn(), undefined, { pause, search: () => {}, close: () => {} });
+  await optionNamed("user-42");
+  expect(names().slice(-2)).toEqual(["Search /", "Pause or resume updates l"]);
+  type("res upd");
+  expect(await optionNamed("Pause or resume updates l")).toBeVisible();
+  fireEvent.keyDown(input, { key: "Enter" });
+  expect(pause).toHaveBeenCalledOnce();
+  expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
+});
+
+describe("the action Sign out", () => {
   const openSignedIn = (status: Partial<Status> = { signed_in: true }) => openPalette("", vi.fn(), status);
 
   /** Answer the call that signs out with this error. Returns all calls that are not reads. */
@@ -192,7 +211,7 @@ describe("the command Sign out", () => {
     await optionNamed("Sign out");
     await optionNamed("user-42");
     expect(names().at(-1)).toBe("Sign out");
-    expect(screen.getByRole("group", { name: "Commands" })).toBeVisible();
+    expect(screen.getByRole("group", { name: "Actions" })).toBeVisible();
   });
 
   it("is missing if the browser is not signed in", async () => {

@@ -15,22 +15,32 @@ import { connectHref, listHref, logHref } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
+import { type OfferedAction, shownKeys } from "~/ui/actions";
+import css from "./palette.module.css";
 
-/** A link or a command. `name` is its accessible name, which contains the visible text. `key` is unique. */
-export type Result = LinkResult | CommandResult;
+/** A link or an action. `name` is its accessible name, which contains the visible text. `key` is unique. */
+export type Result = LinkResult | ActionResult;
 type Described = { readonly key: string; readonly name: string; readonly content: ReactNode };
 export type LinkResult = Described & { readonly href: string; readonly opensRequest?: boolean };
-type CommandResult = Described & { readonly run: () => void };
+type ActionResult = Described & { readonly run: () => void };
 export type Group = { readonly heading: string; readonly results: readonly Result[] };
 
 const MAX_NAMESPACES = 8;
 const MAX_SAVED = 8;
-/** A command needs a longer text than a link, so that Enter after a letter or two does not run it. */
-const MIN_COMMAND_LETTERS = 3;
+/** An action needs a longer text than a link, so that Enter after a letter or two does not run it. */
+const MIN_ACTION_LETTERS = 3;
 const DEBOUNCE_MS = 120;
 
-/** The results in groups. Empty groups are left out. `signOut` is called by the command of this name. */
-export function useResults(text: string, signOut: () => void): Group[] {
+/**
+ * The results in groups. Empty groups are left out. `runAction` runs one of `actions`. `signOut` is called by the action
+ * of this name.
+ */
+export function useResults(
+  text: string,
+  actions: readonly OfferedAction[],
+  runAction: (run: () => void) => void,
+  signOut: () => void,
+): Group[] {
   const search = useLogSearch();
   const namespaces = useNamespaces(text);
   const isSignedIn = useSignedIn();
@@ -49,17 +59,47 @@ export function useResults(text: string, signOut: () => void): Group[] {
         content: <NamespaceName namespace={name} />,
       })),
     },
-    { heading: "Commands", results: isSignedIn ? commandsFor(text, signOut) : [] },
+    {
+      heading: "Actions",
+      results: [
+        ...actions.filter(({ name }) => isAction(name, text)).map((action) => actionResult(action, runAction)),
+        ...(isSignedIn && isAction(SIGN_OUT, text)
+          ? [{ key: "sign out", name: SIGN_OUT, run: signOut, content: SIGN_OUT }]
+          : []),
+      ],
+    },
     { heading: "Requests", results: isId(text) ? [requestWith(text, logHref(search, text))] : [] },
     { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
   ];
   return groups.filter(({ results }) => results.length > 0);
 }
 
-function commandsFor(text: string, signOut: () => void): Result[] {
-  const name = "Sign out";
-  const isFound = text === "" || (text.length >= MIN_COMMAND_LETTERS && startsWith(name, text));
-  return isFound ? [{ key: "sign out", name, run: signOut, content: name }] : [];
+const SIGN_OUT = "Sign out";
+
+/** Whether each word of the text is the beginning of a word of the name. */
+function isAction(name: string, text: string): boolean {
+  if (text === "") return true;
+  if (text.length < MIN_ACTION_LETTERS) return false;
+  const words = name.toLowerCase().split(/\W+/);
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((typed) => words.some((word) => word.startsWith(typed)));
+}
+
+function actionResult({ id, name, run }: OfferedAction, runAction: (run: () => void) => void): Result {
+  const keys = shownKeys(id);
+  const content = (
+    <>
+      {name}{" "}
+      <span className={css.keys}>
+        {keys.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </span>
+    </>
+  );
+  return { key: `action ${id}`, name: [name, ...keys].join(" "), run: () => runAction(run), content };
 }
 
 function pagesAt(search: LogSearch): Result[] {

@@ -1,7 +1,8 @@
 /** The head of the log table, and the button that opens the menu of columns. */
 
 import { Popover } from "@mantine/core";
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useRef } from "react";
+import { useActions } from "~/ui/actions";
 import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
 import { BUTTON_WIDTH, type ColumnId, columnOf, columnWidth, type LogView, labelOf, propertyName } from "./columns";
@@ -65,11 +66,19 @@ type ButtonProps = {
 
 /** Opens the menu of columns, at the right end of the head. */
 export function ColumnsButton(props: ButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useActions(() => ({ columns: () => button.current?.click() }));
   return (
     <div className={css.columns}>
       <Popover position="bottom-end" width={260} trapFocus returnFocus withinPortal shadow="md">
         <Popover.Target>
-          <button type="button" className={controlsCss.iconButton} aria-label="Columns" title="Columns and row height">
+          <button
+            ref={button}
+            type="button"
+            className={controlsCss.iconButton}
+            aria-label="Columns"
+            title="Columns and row height"
+          >
             <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" fill="none" stroke="currentColor">
               <path d="M2.5 3.5h11v9h-11zM6.2 3.5v9M9.8 3.5v9" />
             </svg>

@@ -8,7 +8,6 @@ import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import { toListParams, withoutQuery } from "~/domain/log-search";
-import { DeleteMatchesButton } from "~/filters/delete-button";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
@@ -16,6 +15,7 @@ import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import { useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import { CopyButton } from "~/ui/copy-button";
 import { lazyPart } from "~/ui/lazy-part";
 import { hasTextSelection } from "~/ui/shortcuts";
@@ -160,7 +160,6 @@ export function RequestsPage() {
               isAway={anchor !== undefined || !includesNewest}
               onClick={toNewest}
             />
-            <DeleteMatchesButton />
           </FilterBar>
           <div className={pageCss.histogram}>
             <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
@@ -235,8 +234,10 @@ const NO_GAPS: never[] = [];
 /** Copies the API call that returns the rows shown here. */
 export function CopyApiCall() {
   const search = useLogSearch();
+  const place = useRef<HTMLSpanElement>(null);
+  useActions(() => ({ copyApiCall: () => place.current?.querySelector("button")?.click() }));
   return (
-    <span className={pageCss.call}>
+    <span ref={place} className={pageCss.call}>
       <CopyButton
         text={window.location.origin + apiUrl("requests", toListParams(search))}
         label="the API call for this list"

@@ -7,6 +7,7 @@ import type { LogSearch } from "~/domain/log-search";
 import { groupsOf, useLabels } from "~/filters/labels";
 import type { Row } from "~/generated/api-types";
 import { type Anchor, useLogNavigate } from "~/navigation/links";
+import { type Runs, useActions } from "~/ui/actions";
 import { useShortcuts } from "~/ui/shortcuts";
 import type { RowSelection } from "./row-selection";
 import { findRow, firstVisibleRow, rowOffset, scrollToRow } from "./scroll-anchor";
@@ -50,49 +51,49 @@ export function useLogShortcuts(options: Options): void {
     go({ search: { ...search, filter }, anchor: place });
   };
 
-  useShortcuts(({ key, target }) => {
-    if (isOpen && KEYS_OF_REQUEST.includes(key)) return undefined;
+  const listActions = (target: EventTarget | null): Runs => {
     const row = rows.find((each) => each.id === selected);
-    return (
-      {
-        j: () => move(1),
-        ArrowDown: () => move(1),
-        k: () => move(-1),
-        ArrowUp: () => move(-1),
-        Enter: row && !isLink(target) && (() => go({ search, id: row.id })),
-        n: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
-        x: row && (() => selection.toggle(row.id)),
-        X: selection.toggleAll,
-        m: row && (() => openMenu(scroller.current, row.id)),
-        p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
-        // A sorted log is not live.
-        l:
-          search.sort === undefined &&
-          (() =>
-            go({
-              search:
-                search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
-              anchor,
-              replace: true,
-            })),
-        "/": () => box.current?.focus(),
-        "0": () => goTo(clearNamespaces(search.filter)),
-        Backspace: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),
-        Home: toNewest,
-        Escape: () => (selection.ids.size > 0 ? selection.clear() : select(undefined)),
-      }[key] ?? labelAction(key)
-    );
-  });
+    return {
+      next: () => move(1),
+      previous: () => move(-1),
+      open: row && !isLink(target) && (() => go({ search, id: row.id })),
+      newest: toNewest,
+      close: () => (selection.ids.size > 0 ? selection.clear() : select(undefined)),
+    };
+  };
+  const actions = (): Runs => {
+    const row = rows.find((each) => each.id === selected);
+    return {
+      onlyNamespace: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
+      select: row && (() => selection.toggle(row.id)),
+      selectAll: rows.length > 0 && selection.toggleAll,
+      valueMenu: row && (() => openMenu(scroller.current, row.id)),
+      pin: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
+      // A sorted log is not live.
+      pause:
+        search.sort === undefined &&
+        (() =>
+          go({
+            search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
+            anchor,
+            replace: true,
+          })),
+      search: () => box.current?.focus(),
+      allNamespaces: () => goTo(clearNamespaces(search.filter)),
+      removeLast: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),
+      clear: search.filter.length > 0 && (() => goTo([], row)),
+    };
+  };
+  // An open request has these keys itself.
+  useActions((target) => ({ ...(isOpen ? {} : listActions(target)), ...actions() }));
 
-  function labelAction(key: string) {
+  useShortcuts(({ key }) => {
     const label = groupsOf(labels.values())
       .flatMap((group) => group.labels)
       .find((each) => each.key === key);
     return label && (() => goTo(replaceValue(search.filter, "namespace", label.namespace)));
-  }
+  });
 }
-
-const KEYS_OF_REQUEST = ["j", "k", "t", "ArrowDown", "ArrowUp", "Enter", "Escape", "Home"];
 
 function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
