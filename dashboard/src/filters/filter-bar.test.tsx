@@ -71,6 +71,28 @@ it("the export menu downloads the filtered requests, and shows the command for t
   ).toBeVisible();
 });
 
+it("the export menu asks if only the selected requests are exported, and exports what it says", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ requests: 158, failed: 0, last_at: null, complete: true }));
+  await renderAt("?namespace=ios", <FilterBar selected={["0199a", "0199b"]} />);
+  (await screen.findByRole("button", { name: "Export…" })).click();
+  const menu = await screen.findByRole("dialog", { name: "Export…" });
+  expect(await within(menu).findByText("Export 2 selected requests")).toBeVisible();
+  const download = within(menu).getByRole("link", { name: "Download" });
+  expect(download).toHaveAttribute("href", "/api/export?id=0199a&id=0199b&format=jsonl");
+  expect(within(menu).getByText(/^relaybook export id=0199a id=0199b --format jsonl/)).toBeVisible();
+  fireEvent.click(within(menu).getByRole("radio", { name: "all 158 requests" }));
+  expect(within(menu).getByText("Export 158 requests")).toBeVisible();
+  expect(download).toHaveAttribute("href", "/api/export?namespace=ios&format=jsonl");
+});
+
+it("running requests are beside the requests that have ended, and are a link to them", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ requests: 0, failed: 0, last_at: null, complete: true }));
+  const { where } = await renderAt("", <FilterBar running={1} />);
+  expect(await screen.findByText("0 requests", { exact: false })).toHaveTextContent("0 requests · 1 running");
+  fireEvent.click(screen.getByRole("link", { name: /1 running/ }));
+  expect(where()).toBe("/requests?outcome=open");
+});
+
 /** Show the filter of a log whose first count fails with this status. The next count comes five seconds later. */
 async function failFirstCount(status: number) {
   vi.useFakeTimers({ shouldAdvanceTime: true });

@@ -17,13 +17,21 @@ import { useActions } from "~/ui/actions";
 import { lazyPart } from "~/ui/lazy-part";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
-import { QuietPopover } from "~/ui/quiet-popover";
 import { useDialog } from "~/ui/use-dialog";
+import { ExportButton } from "./export-button";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 import { MoreMenu } from "./more-menu";
 
 const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dialog) => dialog.SaveFilterDialog));
+
+type BarProps = {
+  children?: ReactNode;
+  /** The number of running requests that are shown. They are not among the matches, because they are not recorded. */
+  running?: number;
+  /** The ids of the selected requests that have ended. */
+  selected?: readonly string[] | undefined;
+};
 
 /**
  * The values of the filter, each with a remove button, and the number of matches.
@@ -32,7 +40,7 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
  * the values scroll. Each part has its place: what is about the filter follows the values, and what is about the
  * matches is at the right end. `children` are shown before the number of matches.
  */
-export function FilterBar({ children }: { children?: ReactNode }) {
+export function FilterBar({ children, running = 0, selected }: BarProps) {
   const search = useLogSearch();
   const counted = useQuery({
     ...countQuery(search),
@@ -58,8 +66,8 @@ export function FilterBar({ children }: { children?: ReactNode }) {
         <Group className={css.actions} flex="1 0 auto" justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
           <QueryIndexing className={css.indexing} />
           {children}
-          {matches !== undefined && !isOnlyRunning && <Matches matches={matches} />}
-          <ExportButton matches={matches} />
+          {matches !== undefined && !isOnlyRunning && <Matches matches={matches} running={running} />}
+          <ExportButton matches={matches} selected={selected} action="exportRequests" />
           <MoreMenu />
         </Group>
       </div>
@@ -118,8 +126,10 @@ function ClearButtons() {
   );
 }
 
-/** The number of matches, and a link to those that failed. */
-function Matches({ matches: { requests, failed, complete } }: { matches: RequestCount }) {
+type MatchesProps = { matches: RequestCount; running: number };
+
+/** The number of matches and of running requests, with links to those that failed and to those that are running. */
+function Matches({ matches: { requests, failed, complete }, running }: MatchesProps) {
   return (
     <span className="muted nowrap">
       {complete ? "" : "at least "}
@@ -138,24 +148,23 @@ function Matches({ matches: { requests, failed, complete } }: { matches: Request
           </FilterLink>
         </>
       )}
+      {running > 0 && (
+        <>
+          {" · "}
+          <FilterLink
+            name="outcome"
+            value="open"
+            className={pageCss.textLink}
+            tone="running"
+            visibleText={`${count(running)} running`}
+          >
+            {count(running)} running
+          </FilterLink>
+        </>
+      )}
     </span>
   );
 }
-
-/** The button that opens the menu to export the requests. */
-function ExportButton({ matches }: { matches: RequestCount | undefined }) {
-  return (
-    <QuietPopover text="Export…" width={420} action="exportRequests">
-      {() => (
-        <Suspense fallback="Loading…">
-          <ExportMenu matches={matches} />
-        </Suspense>
-      )}
-    </QuietPopover>
-  );
-}
-
-const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.ExportMenu));
 
 /** A button that opens the dialog for saving the filter, the time range and the order. */
 function SaveFilter() {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { labelsQuery } from "~/api/namespaces";
 import { countQuery, untilNextCount } from "~/api/requests";
 import { clearNamespaces, hasNoNamespaceFilter, replaceValue, selectedValues } from "~/domain/filter";
-import { shortCount } from "~/format/number";
+import { count, shortCount } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
 import { AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
@@ -113,15 +113,20 @@ function FailedLink({ label: { namespace, failed }, isComplete }: Pick<LabelProp
   );
 }
 
-/** Scroll the bar so that the entry is visible, now and after each change of the width of the bar. */
+/** Scroll the bar so that the entry is visible, now and after each change of its width or the width of the bar. */
 function scrollIntoBar(entry: HTMLElement | null) {
   const bar = entry?.closest("nav");
   if (!entry || !bar) return;
   const observer = new ResizeObserver(() => entry.scrollIntoView({ block: "nearest", inline: "nearest" }));
   observer.observe(bar);
+  observer.observe(entry);
   return () => observer.disconnect();
 }
 
 function atLeast(requests: number, isComplete: boolean): string {
-  return isComplete ? shortCount(requests) : `${shortCount(requests)}+`;
+  const text = requests < MAX_EXACT ? count(requests) : shortCount(requests);
+  return isComplete ? text : `${text}+`;
 }
+
+/** Lower numbers are as exact as in the filter bar, so that both are the same. */
+const MAX_EXACT = 10_000;

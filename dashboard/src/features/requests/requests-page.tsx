@@ -24,7 +24,7 @@ import { EmptyLog, LogError } from "./log-messages";
 import { LogTable, useIsNarrow } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
-import { RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
+import { endedIds, RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
 import { firstVisibleRow, scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
 import { PREVIOUS_LIST, useLog } from "./use-log";
@@ -87,6 +87,7 @@ export function RequestsPage() {
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
+  const exported = useMemo(() => endedIds(selection, rows), [selection, rows]);
   const isNarrow = useIsNarrow();
   const [isSelecting, setSelecting] = useState(false);
 
@@ -154,7 +155,7 @@ export function RequestsPage() {
           <CopyApiCall />
         </div>
         <div className={pageCss.summary}>
-          <FilterBar>
+          <FilterBar running={log.running} selected={exported}>
             <NewRowsButton
               pendingCount={log.pendingCount}
               isAway={anchor !== undefined || !includesNewest}

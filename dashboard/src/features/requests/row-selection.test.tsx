@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import { countQuery } from "~/api/requests";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { RowSelectionContext, SelectAllCheckbox, SelectionBar, useRowSelection } from "./row-selection";
+import { endedIds, RowSelectionContext, SelectAllCheckbox, SelectionBar, useRowSelection } from "./row-selection";
 
 const ROWS = ["a", "b", "c", "d", "e"].map((id) => sampleRequest({ id }));
 
@@ -77,6 +77,28 @@ it("says how many requests match if the page knows it", async () => {
     await waitFor(() => expect(bar).toHaveTextContent(text));
   }
   expect(fetch).not.toHaveBeenCalled();
+});
+
+it("selects all matches, also those that are not loaded, until a row is deselected", async () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggleAll());
+  const bar = () => <SelectionBar selection={result.current} rows={ROWS} />;
+  const { client } = await renderAt("", bar());
+  const { queryKey } = countQuery({ filter: [], range: {} });
+  client.setQueryData(queryKey, { requests: 158, complete: true, failed: 0, last_at: null });
+  await userEvent.click(await screen.findByRole("button", { name: "Select all 158" }));
+  expect(result.current).toMatchObject({ isEveryMatch: true, areAllSelected: true });
+  expect(endedIds(result.current, ROWS)).toBeUndefined();
+  act(() => result.current.toggle("b"));
+  expect(result.current.isEveryMatch).toBe(false);
+  expect(endedIds(result.current, ROWS)).toEqual(["a", "c", "d", "e"]);
+});
+
+it("a running request cannot be exported", () => {
+  const rows = [sampleRequest({ id: "a", outcome: "open" }), sampleRequest({ id: "b" })];
+  const { result } = renderHook(() => useRowSelection("1", rows));
+  act(() => result.current.toggleAll());
+  expect(endedIds(result.current, rows)).toEqual(["b"]);
 });
 
 it("selects all rows, or none if all are selected", () => {

@@ -4,6 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { countQuery } from "~/api/requests";
+import { ExportButton } from "~/filters/export-button";
 import { count } from "~/format/number";
 import type { Row } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
@@ -21,6 +22,9 @@ export type RowSelection = {
   readonly areAllSelected: boolean;
   /** Selects all loaded requests, or deselects all of them if they are already selected. */
   readonly toggleAll: () => void;
+  /** Whether all requests that match the filter are selected, including those that are not loaded. */
+  readonly isEveryMatch: boolean;
+  readonly selectEveryMatch: () => void;
 };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -31,35 +35,50 @@ export const RowSelectionContext = createContext<RowSelection>({
   clear: () => {},
   areAllSelected: false,
   toggleAll: () => {},
+  isEveryMatch: false,
+  selectEveryMatch: () => {},
 });
 
 /** `list` identifies the list of rows. A new list starts with an empty selection. */
 export function useRowSelection(list: string, rows: readonly Row[]): RowSelection {
-  const [state, setState] = useState({ list, ids: NONE, last: "" });
+  const [state, setState] = useState({ list, ids: NONE, last: "", isEveryMatch: false });
   const latest = useRef(rows);
   useLayoutEffect(() => {
     latest.current = rows;
   }, [rows]);
+  const allLoaded = useCallback(() => new Set(latest.current.map((row) => row.id)), []);
   const toggle = useCallback(
     (id: string, isRange = false) =>
       setState((before) => {
-        const ids = new Set(before.list === list ? before.ids : NONE);
+        const ids = before.list !== list ? new Set<string>() : before.isEveryMatch ? allLoaded() : new Set(before.ids);
         if (isRange) for (const each of idsBetween(latest.current, before.last, id)) ids.add(each);
         else if (!ids.delete(id)) ids.add(id);
-        return { list, ids, last: id };
+        return { list, ids, last: id, isEveryMatch: false };
       }),
+    [list, allLoaded],
+  );
+  const isEveryMatch = state.list === list && state.isEveryMatch;
+  // Rows that are loaded later are selected, too.
+  const ids = useMemo(
+    () => (isEveryMatch ? new Set(rows.map((row) => row.id)) : state.list === list ? state.ids : NONE),
+    [isEveryMatch, rows, state, list],
+  );
+  const areAllSelected = includesAll(ids, rows);
+  const set = useCallback(
+    (next: ReadonlySet<string>, isEveryMatch = false) => setState({ list, ids: next, last: "", isEveryMatch }),
     [list],
   );
-  const clear = useCallback(() => setState({ list, ids: NONE, last: "" }), [list]);
-  const ids = state.list === list ? state.ids : NONE;
-  const areAllSelected = includesAll(ids, rows);
-  const toggleAll = useCallback(() => {
-    const selected = areAllSelected ? NONE : new Set(latest.current.map((row) => row.id));
-    setState({ list, ids: selected, last: "" });
-  }, [list, areAllSelected]);
   return useMemo(
-    () => ({ ids, toggle, clear, areAllSelected, toggleAll }),
-    [ids, toggle, clear, areAllSelected, toggleAll],
+    () => ({
+      ids,
+      toggle,
+      clear: () => set(NONE),
+      areAllSelected,
+      toggleAll: () => set(areAllSelected ? NONE : allLoaded()),
+      isEveryMatch,
+      selectEveryMatch: () => set(NONE, true),
+    }),
+    [ids, toggle, set, areAllSelected, isEveryMatch, allLoaded],
   );
 }
 
@@ -145,33 +164,40 @@ export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
 
 /** The actions for the selected rows. They are not shown if no rows are selected. */
 export function SelectionBar({ selection, rows }: { selection: RowSelection; rows: readonly Row[] }) {
-  const { ids, clear } = selection;
+  const { ids, clear, areAllSelected, isEveryMatch } = selection;
   // The filter bar reads the number of matches.
   const counted = useQuery({ ...countQuery(useLogSearch()), enabled: false });
   const matches = counted.isPlaceholderData ? undefined : counted.data;
   if (ids.size === 0) return null;
   const selected = () => rows.filter((row) => ids.has(row.id));
+  const total = matches && `${matches.complete ? "" : "at least "}${count(matches.requests)}`;
+  const hasMore = matches !== undefined && matches.requests > rows.length;
   return (
     <section className={css.bar} aria-label="Selected requests">
-      <span>
-        <span role="status">{count(ids.size)} selected</span>{" "}
-        <span className="muted">
-          · {count(rows.length)} loaded
-          {matches !== undefined && matches.requests > rows.length && (
-            <>
-              {" "}
-              of {matches.complete ? "" : "at least "}
-              {count(matches.requests)}
-            </>
+      {isEveryMatch ? (
+        <span role="status">All {total} selected</span>
+      ) : (
+        <>
+          <span>
+            <span role="status">{count(ids.size)} selected</span>{" "}
+            <span className="muted">
+              · {count(rows.length)} loaded{hasMore && ` of ${total}`}
+            </span>
+          </span>
+          {hasMore && areAllSelected && (
+            <Button variant="default" size="compact-xs" onClick={selection.selectEveryMatch}>
+              Select all {total}
+            </Button>
           )}
-        </span>
-      </span>
-      <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
-        Copy ids
-      </CopyButton>
-      <CopyButton text={() => linesOf(selected().map((row) => JSON.stringify(row)))} label="as JSONL">
-        Copy as JSONL
-      </CopyButton>
+          <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
+            Copy ids
+          </CopyButton>
+          <CopyButton text={() => linesOf(selected().map((row) => JSON.stringify(row)))} label="as JSONL">
+            Copy as JSONL
+          </CopyButton>
+        </>
+      )}
+      <ExportButton matches={matches} selected={endedIds(selection, rows)} />
       <Button
         variant="default"
         size="compact-xs"
@@ -184,6 +210,12 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
       </Button>
     </section>
   );
+}
+
+/** The ids of the selected requests that can be exported. Undefined if the selection is every match. */
+export function endedIds({ ids, isEveryMatch }: RowSelection, rows: readonly Row[]): string[] | undefined {
+  if (isEveryMatch || ids.size === 0) return undefined;
+  return rows.filter((row) => ids.has(row.id) && row.outcome !== "open").map((row) => row.id);
 }
 
 function linesOf(lines: readonly string[]): string {

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { countQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import type { DeletionRow, RequestPage } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
@@ -99,6 +100,21 @@ function Page({ anchor }: { anchor?: string }) {
 
 const shown = () => JSON.parse(screen.getByRole("status").textContent ?? "");
 const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+it("the counts are read again when a row arrives that is not counted yet", async () => {
+  const read = answerLog(() => ({ data: [], running: [] }));
+  const { client } = await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ empty: true }));
+  const counted = countQuery({ filter: [], range: {} });
+  await client.fetchQuery({ ...counted, queryFn: () => ({ requests: 0, failed: 0, last_at: null, complete: true }) });
+  const isStale = () => client.getQueryState(counted.queryKey)?.isInvalidated;
+  browser.emit([sampleRequest({ id: "a", outcome: "open", seq: null })]);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  expect(isStale()).toBe(false);
+  browser.emit([sampleRequest({ id: "a" })]);
+  await waitFor(() => expect(isStale()).toBe(true));
+  expect(read.length).toBeGreaterThan(0);
+});
 
 it("a search that stopped at its time limit is not empty, and continues", async () => {
   answerLog((params) =>

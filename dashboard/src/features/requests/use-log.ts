@@ -1,6 +1,6 @@
 /** The log as loaded pages plus live rows. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useRemovalProgress } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
@@ -8,11 +8,14 @@ import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } 
 import { useLogChanges } from "~/api/status";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
 import { type LogSearch, queryText, toListParams, withSort } from "~/domain/log-search";
-import type { LikelyValue, RequestPage, Row } from "~/generated/api-types";
+import type { LikelyValue, RequestCount, RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, MAX_LIVE, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 /** Above this rate new rows stay pending. */
 const RUSH_PER_SECOND = 50;
+
+/** Up to this rate, the counts are read again with each row. */
+const CALM_PER_SECOND = 5;
 
 /** The key of the list while rows of the previous filter are still shown. */
 export const PREVIOUS_LIST = "previous";
@@ -37,6 +40,8 @@ export type Log = {
   list: RowList;
   /** Number of pending rows. 0 if the number is unknown because rows may be missing. */
   pendingCount: number;
+  /** Number of running requests among the rows. */
+  running: number;
   isEmpty: boolean;
   /** Whether the search was completed before its deadline. */
   isComplete: boolean;
@@ -104,6 +109,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   const shownList = first?.listKey ?? key;
   const live = state.key === shownList ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
+  const known = useMemo(() => new Set(history.map((row) => row.id)), [history]);
   const newest = history[0]?.seq ?? 0;
   const isAtNewest = startsAtNewest(pages, center);
   const includesNewest = !live.hasGap && isAtNewest;
@@ -136,12 +142,17 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     if (mayMove.onDeletion()) refetch();
   });
 
+  const recount = useRecount(asked);
   const isLiveOn = search.live !== false && search.sort === undefined;
   useLive(
     asked,
     isLiveOn && pages !== undefined && !query.isPlaceholderData,
     {
       onRows: (rows, perSecond) => {
+        const ended = rows.filter(({ id, outcome }) => outcome !== "open" && !known.has(id));
+        if (ended.length > 0 && perSecond <= CALM_PER_SECOND) {
+          recount(new Set([...known, ...[...live.finished, ...ended].map(({ id }) => id)]).size);
+        }
         const moves = includesNewest && perSecond <= RUSH_PER_SECOND && mayMove.onNewRows();
         if (moves && live.finished.length > MAX_LIVE) return refetch();
         change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
@@ -158,7 +169,6 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     key,
   );
 
-  const known = useMemo(() => new Set(history.map((row) => row.id)), [history]);
   const rows = useMemo(() => {
     const added = isAtNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
     return added.length === 0 ? history : added.concat(history);
@@ -206,6 +216,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   return {
     list,
     pendingCount: live.hasGap ? 0 : pendingCount(live, known),
+    running: isAtNewest ? live.visible.filter(({ outcome }) => outcome === "open").length : 0,
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
@@ -216,6 +227,21 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
     retryPage: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
+  };
+}
+
+/**
+ * Returns a function that reads all counts again if fewer requests are counted than `known`, so that the count of a
+ * short log agrees with its rows. Counts of a long log are read again every few seconds.
+ */
+function useRecount(asked: [string, string][]): (known: number) => void {
+  const client = useQueryClient();
+  return (known) => {
+    const counted = client.getQueryData<RequestCount>(["count", asked]);
+    if (counted === undefined || counted.requests >= known) return;
+    for (const key of ["count", "labels", "stats"]) {
+      void client.invalidateQueries({ queryKey: [key] }, { cancelRefetch: false });
+    }
   };
 }
 

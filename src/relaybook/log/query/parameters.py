@@ -11,6 +11,8 @@ from relaybook.log.query.term_values import Parameter, checked_value, parameter_
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
+#: The page exports selected requests by their ids.
+MAX_IDS: Final = 1_000
 #: If one of these fields has several values, all values must match. For any other field, one matching value is enough.
 ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS, SCORE})
 
@@ -89,8 +91,9 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
         values = groups.setdefault(key, ([], []))[is_prefix]
         values.append(checked_value(name, value, now_us, raw_name, is_prefix=is_prefix))
         counts[name, negated] += 1
-        if counts[name, negated] > MAX_VALUES:
-            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values. Send fewer values per request.")
+        most = MAX_IDS if name == "id" else MAX_VALUES
+        if counts[name, negated] > most:
+            raise BadFilter(raw_name, f"{raw_name} has more than {most:,} values. Send fewer values per request.")
     return [
         Term(name, tuple(exact), negated, tuple(prefixes)) for (name, negated, _), (exact, prefixes) in groups.items()
     ]

@@ -9,7 +9,7 @@ from tests.support.records import A_TIMESTAMP, a_record
 
 from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import NAMES, BadFilter, Filter, Term, matches
-from relaybook.log.query.parameters import MAX_VALUES, parameters_of_filter, parse_filter
+from relaybook.log.query.parameters import MAX_IDS, MAX_VALUES, parameters_of_filter, parse_filter
 
 
 def read(*pairs: tuple[str, str]) -> tuple[Term, ...]:
@@ -122,6 +122,13 @@ def test_too_many_values_are_rejected() -> None:
     assert len(read(*(("model", str(n)) for n in range(MAX_VALUES)))[0].values) == MAX_VALUES
     with pytest.raises(BadFilter, match="more than 100 values"):
         read(*(("model", str(n)) for n in range(MAX_VALUES + 1)))
+
+
+def test_a_thousand_requests_can_be_selected_by_their_ids() -> None:
+    ids = [f"0199a3e2-f1d4-7c3a-9c1e-{n:012x}" for n in range(MAX_IDS + 1)]
+    assert len(read(*(("id", each) for each in ids[:MAX_IDS]))[0].values) == MAX_IDS
+    with pytest.raises(BadFilter, match="more than 1,000 values"):
+        read(*(("id", each) for each in ids))
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
