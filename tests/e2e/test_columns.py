@@ -67,7 +67,7 @@ def test_the_result_cannot_be_hidden(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     menu = open_menu(tab)
     expect(menu.get_by_role("checkbox", name="Result")).to_be_disabled()
-    expect(menu.get_by_role("checkbox", name="Ended")).to_have_count(0)
+    expect(menu.get_by_role("checkbox", name="Started")).to_have_count(0)
 
 
 def test_compact_rows_are_lower_and_reset_restores_columns_and_height(tab: LogPage, log: list[str]) -> None:

@@ -90,7 +90,7 @@ def _cells(tab: LogPage) -> tuple[int, int, int, int]:
     """Return the column numbers of time, namespace, result and text."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
-    return place["Ended"], place["Namespace"], place["Result"], place["Question → answer"]
+    return place["Started"], place["Namespace"], place["Result"], place["Prompt → response"]
 
 
 def test_at_390_pixels_the_result_is_at_the_right_edge_of_a_sorted_row(

@@ -131,8 +131,8 @@ def test_an_unknown_sort_field_is_an_error_that_names_the_known_ones(tab: LogPag
     expect(tab.page.get_by_role("alert")).to_contain_text("sort is 'namespace': expected one of cost_usd, duration_ms")
 
 
-def test_the_time_of_a_row_is_its_end_and_the_hover_text_has_the_start_too(shared_tab: LogPage, log: list[str]) -> None:
+def test_the_time_of_a_row_is_its_start_and_the_hover_text_has_the_end_too(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     cell = tab.row(log[0]).locator("td").first
     expect(cell).to_have_attribute("title", re.compile(r"^Started \d{4}-.* UTC\nEnded \d{4}-.* UTC$"))
-    expect(head(tab, "Ended")).to_be_visible()
+    expect(head(tab, "Started")).to_be_visible()

@@ -113,13 +113,13 @@ function FailedLink({ label: { namespace, failed }, isComplete }: Pick<LabelProp
   );
 }
 
-/** Scroll the bar so that the entry is visible, now and after each change of its width or the width of the bar. */
+/** Scroll the bar so that the entry is visible, now and after each change of the width of the bar or of a number. */
 function scrollIntoBar(entry: HTMLElement | null) {
   const bar = entry?.closest("nav");
   if (!entry || !bar) return;
   const observer = new ResizeObserver(() => entry.scrollIntoView({ block: "nearest", inline: "nearest" }));
   observer.observe(bar);
-  observer.observe(entry);
+  for (const count of bar.querySelectorAll(".count")) observer.observe(count);
   return () => observer.disconnect();
 }
 

@@ -25,7 +25,7 @@ it("lists the chosen columns in their order, then properties and the other colum
   const names = within(screen.getByRole("list", { name: "Columns" }))
     .getAllByRole("checkbox")
     .map((box) => box.closest("li")?.querySelector("label")?.textContent);
-  expect(names.slice(0, 5)).toEqual(["Namespace", "Model", "Result", "channel", "Question → answer"]);
+  expect(names.slice(0, 5)).toEqual(["Namespace", "Model", "Result", "channel", "Prompt → response"]);
 });
 
 it("adds a property at its usual place", async () => {

@@ -30,11 +30,16 @@ it("shows the time and all chosen columns if there is space", () => {
 it.each<[number, ColumnId[]]>([
   [1300, ["first"]],
   [1200, ["first", "tokens"]],
-  [1000, ["property.channel", "first", "tokens"]],
+  [1024, ["property.channel", "first", "tokens"]],
   [480, ["property.channel", "model", "first", "tokens", "cost", "total"]],
 ])("hides the least important columns in a table of %d pixels", (width, hidden) => {
   const visible = visibleColumns(USUAL, { ...WIDE, width });
   expect(USUAL.filter((id) => !visible.includes(id)).sort()).toEqual([...hidden].sort());
+});
+
+it("leaves more space for other columns if all rows have the same namespace", () => {
+  const visible = visibleColumns(USUAL, { ...WIDE, width: 1280, hasOneNamespace: true });
+  expect(visible).toEqual(["time", ...USUAL]);
 });
 
 it("hides usual columns before one that was added", () => {

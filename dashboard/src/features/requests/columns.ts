@@ -19,13 +19,13 @@ type Column = {
  * minimum.
  */
 const COLUMNS = {
-  time: { label: "Ended", width: 116 },
-  namespace: { label: "Namespace", width: 176 },
+  time: { label: "Started", width: 116 },
+  namespace: { label: "Namespace", width: 156 },
   property: { label: "Property", width: 104, rank: 3 },
-  route: { label: "Route", width: 96, rank: 4 },
+  route: { label: "Route", width: 88, rank: 4 },
   model: { label: "Model", width: 124, rank: 4 },
-  text: { label: "Question → answer", width: 240 },
-  result: { label: "Result", width: 196 },
+  text: { label: "Prompt → response", width: 280 },
+  result: { label: "Result", width: 176 },
   feedback: { label: "Feedback", width: 92, rank: 3 },
   tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
@@ -37,6 +37,7 @@ const COLUMNS = {
   chunks: { label: "Chunks", width: 66, rank: 5, isNumber: true },
   user: { label: "User", width: 124, rank: 5 },
   session: { label: "Session", width: 124, rank: 5 },
+  ended: { label: "Ended", width: 100, rank: 5 },
 } as const satisfies Record<string, Column>;
 
 type Kind = keyof typeof COLUMNS;
@@ -103,20 +104,26 @@ export function moveColumn(columns: readonly ColumnId[], id: ColumnId, by: 1 | -
   return columns.map((each) => (each === id ? other : each === other ? id : each));
 }
 
-/** `width` is the width of the table in pixels. `sort` is the sort field of the list. */
-type Space = { width: number; isNarrow: boolean; sort: string | undefined };
+/**
+ * `width` is the width of the table in pixels. `sort` is the sort field of the list. `hasOneNamespace` says whether all
+ * rows have the same namespace, so that its name is not repeated.
+ */
+type Space = { width: number; isNarrow: boolean; sort: string | undefined; hasOneNamespace?: boolean };
 
 /**
  * The columns that are shown: the time, and the columns that fit. The column by which the log is sorted is always
  * shown.
  */
-export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, sort }: Space): readonly ColumnId[] {
+export function visibleColumns(
+  chosen: readonly ColumnId[],
+  { width, isNarrow, sort, hasOneNamespace = false }: Space,
+): readonly ColumnId[] {
   const shown: ColumnId[] = isNarrow ? [...NARROW] : ["time", ...chosen];
   const sorts = (id: ColumnId) => sort !== undefined && (columnOf(id).sorts?.includes(sort) ?? false);
   if (sort !== undefined && !shown.some(sorts)) shown.push(...OFFERED.filter(sorts).slice(0, 1));
   const rankOf = (id: ColumnId) => (sorts(id) ? undefined : columnOf(id).rank) ?? Infinity;
   for (const id of [...shown].reverse().sort((a, b) => rankOf(a) - rankOf(b))) {
-    const needed = shown.reduce((sum, each) => sum + columnWidth(each, width), BUTTON_WIDTH);
+    const needed = shown.reduce((sum, each) => sum + columnWidth(each, width, hasOneNamespace), BUTTON_WIDTH);
     if (isNarrow || needed <= width || rankOf(id) === Infinity) break;
     shown.splice(shown.indexOf(id), 1);
   }
@@ -124,7 +131,8 @@ export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, s
 }
 
 /** The width of a column in a table of this width, in pixels. */
-export function columnWidth(id: ColumnId, tableWidth: number): number {
+export function columnWidth(id: ColumnId, tableWidth: number, hasOneNamespace = false): number {
+  if (id === "namespace" && hasOneNamespace) return 40;
   if (id === "namespace" && tableWidth < 700) return 120;
   if (id === "result" && tableWidth < 1400) return tableWidth < 700 ? 144 : 160;
   return columnOf(id).width;

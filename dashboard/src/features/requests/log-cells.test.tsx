@@ -11,7 +11,7 @@ afterEach(() => vi.useRealTimers());
 
 it("after midnight, the time of a request has its date", async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date(2026, 10, 21, 23, 59, 58) });
-  const row = sampleRequest({ ended_at: new Date(2026, 10, 21, 14, 2, 27).toISOString() });
+  const row = sampleRequest({ started_at: new Date(2026, 10, 21, 14, 2, 27).toISOString() });
   await renderAt(
     "",
     <table>
@@ -118,4 +118,24 @@ it.each<[Partial<Row>, string]>([
 it("the route is a link that filters by it", async () => {
   await renderCells(sampleRequest({ route: "anthropic" }), ["route"]);
   expect(await screen.findByRole("link", { name: "Filter by route anthropic" })).toBeVisible();
+});
+
+it("a failed request shows its prompt first, then the beginning of the error", async () => {
+  const row = sampleRequest({
+    input_preview: "Summarise this",
+    failed: true,
+    error_message: "Rate limit reached for requests. Try again in 20 s.",
+  });
+  await renderAt(
+    "",
+    <table>
+      <tbody>
+        <tr>
+          <LogCells row={row} columns={["text"]} />
+        </tr>
+      </tbody>
+    </table>,
+  );
+  expect(await screen.findByRole("cell")).toHaveTextContent("Summarise this → Rate limit reached for requests");
+  expect(screen.getByRole("cell")).not.toHaveTextContent("Try again");
 });

@@ -34,7 +34,7 @@ export type CellsProps = { row: Row; columns: readonly ColumnId[] };
  */
 export const LogCells = memo(function LogCells({ row, columns }: CellsProps) {
   return columns.map((id) => (
-    <td key={id} className={columnClass(id)} title={id === "time" ? startAndEnd(row) : undefined}>
+    <td key={id} className={columnClass(id)} title={id === "time" || id === "ended" ? startAndEnd(row) : undefined}>
       {contentOf(id, row, columns)}
     </td>
   ));
@@ -45,6 +45,8 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
   switch (id) {
     case "time":
       return <TimeCell row={row} />;
+    case "ended":
+      return <EndCell row={row} />;
     case "namespace":
       return <NamespaceChip namespace={row.namespace} />;
     case "model":
@@ -91,7 +93,7 @@ function TimeCell({ row }: { row: Row }) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
-  const time = listTime(row.ended_at ?? row.started_at, useToday());
+  const time = listTime(row.started_at, useToday());
   return (
     <>
       <AppLink
@@ -105,6 +107,11 @@ function TimeCell({ row }: { row: Row }) {
       <RowCheckbox id={row.id} time={time} />
     </>
   );
+}
+
+function EndCell({ row: { ended_at } }: { row: Row }) {
+  const today = useToday();
+  return ended_at === null ? "–" : <span className="muted">{listTime(ended_at, today)}</span>;
 }
 
 function PropertyCell({ row, name }: { row: Row; name: string }) {
@@ -190,34 +197,42 @@ function RunsFor({ row }: { row: Row }) {
   return isPaused ? "–" : `${duration(runningMs(row, now))}…`;
 }
 
-/** Question and response in one line. If the request failed, the error comes first. */
+/** Prompt and response in one line. If the request failed, the error takes the place of the response. */
 function PreviewCell({ row }: { row: Row }) {
   const pattern = searchPattern(useLogSearch().filter);
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
     return <span className="muted">{row.error_message ?? `${call}, no bodies stored`}</span>;
   const input = row.input_preview ?? (APIS[row.kind].is_conversation && row.output_preview !== null ? null : call);
-  const output = (row.failed ? row.error_message : null) ?? row.output_preview;
-  const isError = row.failed && row.error_message !== null;
-  const inputPart = input !== null && (
-    <bdi className={isError ? "muted" : undefined}>
-      <Highlighted text={aroundHit(input, pattern, output)} />
-    </bdi>
+  const error = row.failed ? row.error_message : null;
+  const output = error ?? row.output_preview;
+  const shownOutput = output !== null && aroundHit(output, pattern, null);
+  const parts = (
+    <>
+      {input !== null && (
+        <bdi>
+          <Highlighted text={aroundHit(input, pattern, output)} />
+        </bdi>
+      )}
+      {input !== null && output !== null && <span className="muted"> → </span>}
+      {shownOutput && (
+        <bdi className={error === null ? "muted" : undefined} data-tone={error === null ? undefined : "bad"}>
+          <Highlighted text={error === null ? shownOutput : shortError(shownOutput)} />
+        </bdi>
+      )}
+    </>
   );
-  const outputPart = output !== null && (
-    <bdi className={isError ? undefined : "muted"} data-tone={isError ? "bad" : undefined}>
-      <Highlighted text={aroundHit(output, pattern, null)} />
-    </bdi>
-  );
-  const arrow = input !== null && output !== null && <span className="muted">{isError ? " · " : " → "}</span>;
   return (
     <HighlightContext value={pattern}>
-      {isError ? outputPart : inputPart}
-      {arrow}
-      {isError ? inputPart : outputPart}
+      {error !== null && input !== null ? <span className={css.failedText}>{parts}</span> : parts}
       {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
     </HighlightContext>
   );
+}
+
+/** The first sentence of an error message. The result of the row shows the whole message on hover. */
+function shortError(message: string): string {
+  return /^.{12,}?[.!?](?=\s)/su.exec(message)?.[0].replace(/\.$/u, "") ?? message;
 }
 
 const SHOWN_BEFORE_HIT = 12;

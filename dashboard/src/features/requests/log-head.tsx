@@ -12,9 +12,9 @@ import { SortableHead, SortLink } from "./sorting";
 
 const ColumnsMenu = lazyPart(() => import("./columns-menu").then((menu) => menu.ColumnsMenu));
 
-type HeadProps = { columns: readonly ColumnId[]; tableWidth: number };
+type HeadProps = { columns: readonly ColumnId[]; tableWidth: number; hasOneNamespace: boolean };
 
-export function LogHead({ columns, tableWidth }: HeadProps) {
+export function LogHead({ columns, tableWidth, hasOneNamespace }: HeadProps) {
   return (
     <thead className={css.head}>
       <tr aria-rowindex={1}>
@@ -22,7 +22,11 @@ export function LogHead({ columns, tableWidth }: HeadProps) {
           <SortableHead
             key={id}
             className={columnClass(id)}
-            width={id === "text" ? undefined : columnWidth(id, tableWidth) + (id === columns.at(-1) ? BUTTON_WIDTH : 0)}
+            width={
+              id === "text"
+                ? undefined
+                : columnWidth(id, tableWidth, hasOneNamespace) + (id === columns.at(-1) ? BUTTON_WIDTH : 0)
+            }
             fields={columnOf(id).sorts ?? []}
           >
             {titleOf(id)}
@@ -38,7 +42,7 @@ function titleOf(id: ColumnId): ReactNode {
   if (id === "time")
     return (
       <>
-        <span title="Time at which the request ended. For a running request, its start time">{label}</span>
+        <span title="When the request started. The rows are in the order in which the requests ended.">{label}</span>
         <SelectAllCheckbox />
       </>
     );

@@ -11,9 +11,12 @@ import {
   useLayoutEffect,
   useMemo,
   useRef,
+  useState,
   useSyncExternalStore,
 } from "react";
+import { PAGE_ROWS } from "~/api/requests";
 import { useHasRoutes } from "~/api/status";
+import { propertyOf, selectedValues } from "~/domain/filter";
 import { parseTimestamp } from "~/domain/time-range";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
@@ -26,7 +29,7 @@ import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
 import { useScrollAnchor } from "./scroll-anchor";
-import type { RowList } from "./use-log";
+import { PREVIOUS_LIST, type RowList } from "./use-log";
 
 type Props = {
   list: RowList;
@@ -62,8 +65,11 @@ export const LogTable = memo(function LogTable(props: Props) {
   const hasRoutes = useHasRoutes();
   const isNarrow = useIsNarrow();
   const width = useWidth(scroller);
-  const chosen = view.columns ?? usualColumns(property, hasRoutes);
-  const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
+  const usual = usualColumns(useUsedProperty(list, property), hasRoutes);
+  const chosen = view.columns ?? usual;
+  const { filter, sort } = list.search;
+  const hasOneNamespace = !isNarrow && selectedValues(filter, "namespace").length === 1;
+  const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort, hasOneNamespace }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;
   const { to } = list.search.range;
@@ -134,11 +140,12 @@ export const LogTable = memo(function LogTable(props: Props) {
           {!isNarrow && <ColumnsButton view={view} chosen={chosen} visible={columns} onChange={setView} />}
           <table
             className={tableCss.table}
-            data-sort={list.search.sort}
+            data-sort={sort}
+            data-one-namespace={hasOneNamespace || undefined}
             aria-rowcount={items.length + 1}
             aria-busy={list.isLoading}
           >
-            <LogHead columns={columns} tableWidth={width} />
+            <LogHead columns={columns} tableWidth={width} hasOneNamespace={hasOneNamespace} />
             <tbody>
               {place.paddingTop > 0 && (
                 <tr className={css.lead} style={{ height: place.paddingTop }}>
@@ -176,6 +183,20 @@ export const LogTable = memo(function LogTable(props: Props) {
     </LatestSearchContext>
   );
 });
+
+/**
+ * The property if a row of the list has it, so that no column is empty. This is decided once for each list, when it is
+ * loaded.
+ */
+function useUsedProperty({ key, rows }: RowList, property: string | undefined): string | undefined {
+  const [decided, setDecided] = useState({ key: "", property, isUsed: true });
+  const isLoaded = rows.length > 0 && key !== PREVIOUS_LIST;
+  if (isLoaded && (decided.key !== key || decided.property !== property)) {
+    const isUsed = property !== undefined && rows.slice(0, PAGE_ROWS).some((row) => propertyOf(row, property));
+    setDecided({ key, property, isUsed });
+  }
+  return decided.isUsed ? property : undefined;
+}
 
 /** The previous array if its values are equal, so that the rows do not render again. */
 function useStable<Value extends string>(values: readonly Value[]): readonly Value[] {
