@@ -434,6 +434,130 @@ export type RequestKey = {
   sketch: (number)[];
 };
 
+/** Two requests, and only what differs between them. The lists of what does not differ are empty. */
+export type Comparison = {
+  a: Row;
+  b: Row;
+  /** What differs, in one or two sentences. */
+  summary: string;
+  /** Whether API, model, parameters, system prompt, tools and messages are equal. `null` if a request body cannot be compared and everything else is equal. */
+  same_request: boolean | null;
+  /** Whether result and response are equal. `null` if a response body cannot be compared and the results are equal. */
+  same_response: boolean | null;
+  /** Results, models, keys, clients, tags, routes, timing, tokens and cost that differ. */
+  facts: (FactDifference)[];
+  /** Fields of the request bodies that differ, except the messages. */
+  parameters: (ValueDifference)[];
+  /** The system messages at the beginning. Empty if all of them are equal. */
+  system: (MessageDifference)[];
+  /** Tools that differ, with their functions in one form. */
+  tools: (ToolDifference)[];
+  /** The other messages: differences and runs of equal messages. Empty if all of them are equal. */
+  messages: (MessageDifference)[];
+  /** The outputs of the responses. Empty if all of them are equal. */
+  response: (MessageDifference)[];
+  /** What could not be compared, and why. */
+  missing: (Missing)[];
+};
+
+/** A fact that differs. `null` means that it is unknown or does not apply. */
+export type FactDifference = {
+  group: "request" | "result" | "tags" | "timing" | "usage";
+  /** Name of the field: a field of `Row`, `property.<name>`, `result`, `tokens_per_second`, `service_tier` or `system_fingerprint`. */
+  name: string;
+  /** The name for people. */
+  label: string;
+  a: unknown;
+  b: unknown;
+};
+
+/** A field whose values differ. A long value has `text` instead of `a` and `b`. */
+export type ValueDifference = {
+  /** Name of the field. The names of nested fields are joined by dots. */
+  name: string;
+  /** The value in `a` as JSON. Omitted if `a` does not have the field. */
+  a?: string | null;
+  /** The value in `b` as JSON. Omitted if `b` does not have the field. */
+  b?: string | null;
+  /** The difference, if one of the values is long. */
+  text?: TextDifference | null;
+};
+
+/** The difference between two texts. */
+export type TextDifference = {
+  /** The pieces in order. Equal text is shortened. */
+  pieces: (TextPiece)[];
+  /** `true` if the texts are too different to be compared word by word. Except for an equal beginning and end, the text of `a` is then `removed`, and the text of `b` is `added`. */
+  too_different?: boolean;
+  /** Number of further pieces that are left out at the end. Omitted if it is 0. */
+  more?: number;
+};
+
+/** A piece of two compared texts. A long piece has only its beginning and its end. */
+export type TextPiece = {
+  /** `removed`: only in the text of `a`. `added`: only in the text of `b`. */
+  kind: "added" | "equal" | "removed";
+  /** Offset in characters: in the text of `b` for `added`, and otherwise in the text of `a`. */
+  at: number;
+  text?: string;
+  /** Number of characters that are left out after `text`. Omitted if it is 0. */
+  omitted?: number;
+  /** The text after the characters that are left out. */
+  end?: string;
+};
+
+/** A message that differs, or a run of equal messages. Empty fields are omitted. */
+export type MessageDifference = {
+  /** `removed`: only in `a`. `added`: only in `b`. `equal`: a run of messages. */
+  kind: "added" | "changed" | "equal" | "removed";
+  /** Index of the message, or of the first message of a run, in `a`. */
+  a?: number | null;
+  /** The same in `b`. */
+  b?: number | null;
+  /** Number of messages. Omitted if it is 1. */
+  count?: number;
+  /** The role, or the type of an item that is not a message. */
+  role?: string | null;
+  /** Name of the tool whose result this is, or of the author. */
+  name?: string | null;
+  /** The difference of the texts. Omitted if the texts are equal. */
+  text?: TextDifference | null;
+  /** Other fields that differ, such as `cache_control`. */
+  fields?: (ValueDifference)[];
+};
+
+/** A tool that only one of the requests offers, or whose definition differs. */
+export type ToolDifference = {
+  name: string;
+  /** `removed`: only in `a`. `added`: only in `b`. */
+  kind: "added" | "changed" | "removed";
+  /** The difference of the definitions, as JSON. */
+  text?: TextDifference | null;
+};
+
+/** A body that cannot be compared, and why. */
+export type Missing = {
+  side: "a" | "b";
+  body: "request" | "response";
+  message: string;
+};
+
+/** The last good request that is like a given request, or else the nearest good request. */
+export type LastGood = {
+  /** `null` if the namespace has no other good request. */
+  request: Row | null;
+  /** `true` if the request has the same namespace, path and prompt. `false` if it is only the nearest request. */
+  is_alike: boolean;
+  /** `same_messages`: the messages are equal, except for system messages. `same_conversation`: an earlier turn. `same_prompt`: the prompts begin alike. `same_model`: only namespace, path and model are the same. `same_namespace`: only the namespace is the same. */
+  relation: "same_conversation" | "same_messages" | "same_model" | "same_namespace" | "same_prompt" | null;
+  /** `true` if the request was recorded after the given request. */
+  is_later: boolean;
+  /** `false` if a search was stopped at its deadline. */
+  complete: boolean;
+  /** What was found, in one or two sentences. */
+  message: string;
+};
+
 /** The number of finished requests that match a filter. */
 export type RequestCount = {
   requests: number;

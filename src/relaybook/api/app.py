@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.api import (
+    compare,
     count,
     deletions,
     detail,
@@ -72,11 +73,12 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules that declare routes. A request is handled by the first module with a matching route. ``downloads`` and
-#: ``progress`` must precede ``detail``, because the route of ``detail`` also matches their paths. The reason is that an
-#: id may contain slashes.
+#: The modules that declare routes. A request is handled by the first module with a matching route. ``compare``,
+#: ``downloads`` and ``progress`` must precede ``detail``, because the route of ``detail`` also matches their paths. The
+#: reason is that an id may contain slashes.
 _MODULES: Final = (
     requests,
+    compare,
     downloads,
     progress,
     detail,

@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from relaybook.api.status_schemas import Health, Status
+from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
 from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
 from relaybook.log.ask.detail import RequestDetail
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row, TimestampText
+from relaybook.log.ask.last_good import LastGood
 from relaybook.log.ask.namespaces import NamespacePage
 from relaybook.log.ask.progress import ResponseProgress
 from relaybook.log.ask.replay import ReplayablePage
@@ -132,6 +134,8 @@ MODELS: tuple[Any, ...] = (
     RequestDetail,
     ResponseProgress,
     ReplayablePage,
+    Comparison,
+    LastGood,
     RequestCount,
     StatsResponse,
     Thread,

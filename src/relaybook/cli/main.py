@@ -40,6 +40,7 @@ _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:
 #: The error message for a missing argument, by its name.
 _MISSING: Final = {
     "--any-id": "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids.",
+    "--first": "The ids of the requests are missing. Write relaybook diff ID ID, or relaybook diff ID --last-good.",
     "--directory": "The directory is missing. Write relaybook backup DIRECTORY.",
 }
 #: The file that the argument "-" stands for, by command. cyclopts would parse "-" as an option.
@@ -266,6 +267,27 @@ def replay(
         only_id=id,
         ignore=ignore or [],
     )
+
+
+@app.command
+@takes_settings(_LOG_SETTINGS)
+def diff(
+    first: Annotated[str, Parameter(help="Id of a request, as for show")],
+    second: Annotated[str | None, Parameter(help="Id of another request")] = None,
+    *,
+    last_good: Annotated[
+        bool,
+        Parameter(negative=(), help="Compare with the last good request that has the same prompt, instead of SECOND"),
+    ] = False,
+    json: Annotated[bool, Parameter(negative=(), help="Print the differences as one JSON object")] = False,
+    **flags: Any,
+) -> int:
+    """Print what differs between two requests."""
+    from relaybook.cli.diff import diff
+
+    if (second is None) != last_good:
+        raise BadArgument("Write the ids of two requests, relaybook diff ID ID, or relaybook diff ID --last-good.")
+    return diff(_resolve(flags), first, second, with_last_good=last_good, as_json=json)
 
 
 @app.command

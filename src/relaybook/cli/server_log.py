@@ -129,11 +129,21 @@ class ServerLog:
         return page["data"], page["complete"]
 
     def find(self, text: str) -> dict[str, Any] | None:
+        return self._get_or_none(f"/api/requests/{quote(text, safe='')}", [])
+
+    def compare(self, a: str, b: str) -> dict[str, Any] | None:
+        return self._get_or_none("/api/compare", [("a", a), ("b", b)])
+
+    def last_good(self, text: str) -> dict[str, Any] | None:
+        return self._get_or_none(f"/api/requests/{quote(text, safe='')}/last-good", [])
+
+    def _get_or_none(self, path: str, terms: list[tuple[str, str]]) -> dict[str, Any] | None:
+        """Return the answer, or `None` if the API returns 404."""
         try:
-            detail: dict[str, Any] = self._get_required(f"/api/requests/{quote(text, safe='')}", [])
+            answer: dict[str, Any] = self._get_required(path, terms)
         except _NotFound:
             return None
-        return detail
+        return answer
 
     def body(self, record_id: str, side: Side) -> bytes | None:
         path = f"/api/requests/{quote(record_id, safe='')}/{side}"

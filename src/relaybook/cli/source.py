@@ -66,6 +66,15 @@ class LogSource(Protocol):
     def replayable(self, terms: Terms, after: int, ignored: list[str]) -> "ReplayablePage":
         """Return the next requests that can be replayed (see ``Asker.replayable``). ``ignored`` are JSON fields."""
 
+    def compare(self, a: str, b: str) -> dict[str, Any] | None:
+        """Return the comparison of two requests (see ``GET /api/compare``), or `None` if no request has an id."""
+
+    def last_good(self, text: str) -> dict[str, Any] | None:
+        """Return the last good request that is like a request (see ``GET /api/requests/{id}/last-good``).
+
+        `None` if no request has the id.
+        """
+
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
 

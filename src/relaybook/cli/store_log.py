@@ -118,11 +118,25 @@ class StoreLog:
         return [*page.data], page.complete
 
     def find(self, text: str) -> dict[str, Any] | None:
-        try:
-            body = self._ask(lambda asker: msgspec.json.encode(asker.detail(text)))
-        except AskError:  # no request has this id
+        detail = self._ask_or_none(lambda asker: msgspec.json.encode(asker.detail(text)))
+        return None if detail is None else self._marked(detail)
+
+    def compare(self, a: str, b: str) -> dict[str, Any] | None:
+        comparison = self._ask_or_none(lambda asker: msgspec.json.encode(asker.compare(a, b)))
+        if comparison is None:
             return None
-        return self._marked(msgspec.json.decode(body))
+        return comparison | {side: self._marked(comparison[side]) for side in ("a", "b")}
+
+    def last_good(self, text: str) -> dict[str, Any] | None:
+        return self._ask_or_none(lambda asker: msgspec.json.encode(asker.last_good(text)))
+
+    def _ask_or_none(self, question: Callable[[Asker], bytes]) -> dict[str, Any] | None:
+        """Return the answer as the API does, or `None` if no request has the id."""
+        try:
+            answer: dict[str, Any] = msgspec.json.decode(self._ask(question))
+        except AskError:
+            return None
+        return answer
 
     def body(self, record_id: str, side: Side) -> bytes | None:
         try:

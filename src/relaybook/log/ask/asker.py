@@ -5,10 +5,12 @@ from typing import NamedTuple, TypeVar
 
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.ask import (
+    compare,
     count,
     deletions,
     detail,
     feedback,
+    last_good,
     namespaces,
     progress,
     replay,
@@ -19,11 +21,13 @@ from relaybook.log.ask import (
     thread,
     values,
 )
+from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
 from relaybook.log.ask.deletions import LATEST, DeletionList, DeletionRow, RequestedDeletion
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row
+from relaybook.log.ask.last_good import LastGood
 from relaybook.log.ask.namespaces import Namespace, NamespacePage
 from relaybook.log.ask.progress import ResponseProgress
 from relaybook.log.ask.replay import ReplayablePage
@@ -103,6 +107,14 @@ class Asker:
     def view(self, any_id: str) -> RequestView:
         """Return the request with an id, to read its headers and bodies."""
         return detail.view(self._reader, any_id)[0]
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Return the differences between two requests, each found by any of its ids."""
+        return compare.comparison(self._reader, a, b)
+
+    def last_good(self, any_id: str) -> LastGood:
+        """Return the last good request that is like the request with an id, or else the nearest good request."""
+        return last_good.last_good(self._reader, any_id, self.deadline_ns)
 
     def thread(self, filter_: Filter, limit: int, cursor: Cursor | None = None, around: str | None = None) -> Thread:
         """Return a page of the thread that the filter selects, in the order of recording."""

@@ -38,7 +38,7 @@ def to_chat(request: Request) -> dict[str, Any]:
     fields: dict[str, Any] = {"messages": messages}
     tools = parameters.get("tools")
     if isinstance(tools, list) and tools:
-        fields["tools"] = [_tool(each) for tool in tools for each in _declarations(tool)]
+        fields["tools"] = [to_chat_tool(each) for tool in tools for each in declarations(tool)]
     return fields | {name: parameters[name] for name in _COPIED if parameters.get(name) is not None}
 
 
@@ -143,7 +143,7 @@ def _content_part(part: Part) -> dict[str, Any]:
     raise NotChat
 
 
-def _declarations(tool: object) -> list[Any]:
+def declarations(tool: object) -> list[Any]:
     """Return the functions of a tool: those that Gemini declares in one tool, or the tool itself."""
     if not isinstance(tool, dict):
         return [tool]
@@ -179,7 +179,7 @@ def _json_schema(schema: Any, depth: int = _MAX_DEPTH) -> Any:
     }
 
 
-def _tool(tool: object) -> dict[str, Any]:
+def to_chat_tool(tool: object) -> dict[str, Any]:
     """Return a tool. Other APIs have the fields of the function at the top level of the tool."""
     if not isinstance(tool, dict):
         raise NotChat

@@ -167,6 +167,8 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "detail": lambda asker, ask: asker.detail(ask.id()),
     "view": view,
     "progress": lambda asker, ask: asker.progress(ask.id()),
+    "compare": lambda asker, ask: asker.compare(ask.id(), ask.id()),
+    "last_good": lambda asker, ask: asker.last_good(ask.id()),
     "thread": thread,
     "export": export,
     "replayable": lambda asker, ask: asker.replayable(ask.filter).data,
@@ -372,6 +374,7 @@ def test_no_response_of_the_api_has_anything_from_outside_the_scope() -> None:
             continue
         queries = ["", "?format=jsonl&bodies=true", "?format=csv", "?by=namespace", "?by=model", "?namespace=prod"]
         queries += ["?pinned=true&from=2026-01-01T00:00:00Z", "?sort=duration_ms", f"?around={CANARY_ID}"]
+        queries.append(f"?a={IN_PATHS[0]}&b={CANARY_ID}")
         queries += [f"?words={CANARY[:3]}", "?begins.namespace=c", "?prefix=ca", "?q=names", "?q=namespace:"]
         for value in IN_PATHS if "{" in path else ("",):
             for query in queries:

@@ -1,0 +1,1 @@
+"""Compare two requests: their facts, parameters, tools, messages and responses."""

@@ -1,0 +1,116 @@
+"""Test that each store finds the last good request with the same prompt, however many other requests there are."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.conformance.stores.conftest import Store
+from tests.support.api_log import entry_of, record_of
+
+from relaybook import clock
+from relaybook.apis import match
+from relaybook.log.ask.asker import Asker
+from relaybook.log.ask.last_good import LastGood
+from relaybook.log.formats.message_chain import build_chain
+from relaybook.log.formats.reading import read_request, read_response
+from relaybook.log.record import Feedback, encode_chain
+from relaybook.log.search_text import text_of
+from relaybook.log.store.entry import Entry
+
+PATH = "/v1/chat/completions"
+AGENT = "You are an agent that classifies invoices of 2026. Answer with one word."
+
+
+def entry(number: int, *texts: str, system: str = AGENT, answer: str = "Paid.", **fields: Any) -> Entry:
+    """Return a request. Every second text is from the assistant."""
+    messages = [{"role": "system", "content": system}] if system else []
+    messages += [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]
+    body = json.dumps({"model": "m", "messages": messages}).encode()
+    response = json.dumps({"choices": [{"message": {"role": "assistant", "content": answer}}]}).encode()
+    record = record_of(
+        number,
+        **({"method": "POST", "path": PATH, "request_bytes": len(body), "response_bytes": len(response)} | fields),
+    )
+    made = entry_of(record, body, response)
+    request = read_request(body, match("POST", PATH))
+    chain = build_chain(request, read_response(response, "chat", is_event_stream=False, complete=True).response)
+    made.chain = None if chain is None else encode_chain(chain)
+    made.text = text_of(made)
+    return made
+
+
+def others(first: int, count: int, **fields: Any) -> list[Entry]:
+    """Return requests with other prompts."""
+    system = "You are a friendly guide who answers questions about tea."
+    return [entry(first + at, f"Which tea is number {at}?", system=system, **fields) for at in range(count)]
+
+
+def found(store: Store, entries: Sequence[Entry], number: int) -> tuple[int | None, str | None, bool]:
+    """Return the number of the last good request for a request, its relation, and whether it is later."""
+    store.commit(*entries)
+    store.index(*entries)
+    answer = ask(store, number)
+    return (
+        None if answer.request is None else int(answer.request["id"][-12:], 16),
+        answer.relation,
+        answer.is_later,
+    )
+
+
+def ask(store: Store, number: int) -> LastGood:
+    return Asker(store.reader, clock.monotonic_ns() + 60 * clock.NANOSECONDS).last_good(record_of(number).id)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        # the same messages, although a request with the same prompt is newer
+        ([entry(1, "Invoice 7"), entry(2, "Invoice 8"), *others(3, 250)], (1, "same_messages", False)),
+        # the newest request with the same prompt
+        ([entry(1, "Invoice 5"), entry(2, "Invoice 8"), *others(3, 250)], (2, "same_prompt", False)),
+        # not a failed, broken or badly rated one, and not one of another namespace or path
+        (
+            [
+                entry(1, "Invoice 8"),
+                entry(2, "Invoice 7", failed=True, status=500),
+                entry(3, "Invoice 7", outcome="client_closed"),
+                entry(4, "Invoice 7", feedback=[Feedback(source="ann", score=-1.0, at=1)]),
+                entry(5, "Invoice 7", namespace="ios"),
+                entry(6, "Invoice 7", path="/v2/chat/completions"),
+            ],
+            (1, "same_prompt", False),
+        ),
+        # a later one, if there is none before
+        ([*others(1, 3), entry(301, "Invoice 8"), entry(302, "Invoice 9")], (301, "same_prompt", True)),
+        # the nearest, if no prompt is the same
+        ([*others(1, 3)], (3, "same_model", False)),
+        ([*others(1, 2), *others(3, 1, model="other")], (2, "same_model", False)),
+        ([*others(1, 3, model="other")], (3, "same_namespace", False)),
+        ([*others(1, 3, namespace="ios")], (None, None, False)),
+        # a prompt without its system prompt, or with another date in it
+        ([entry(1, "Invoice 8", system=AGENT.replace("2026", "2025"))], (1, "same_prompt", False)),
+        ([entry(1, "Invoice 8", system="")], (1, "same_model", False)),
+    ],
+)
+def test_the_last_good_request_is_found(
+    store: Store, entries: list[Entry], expected: tuple[int | None, str | None, bool]
+) -> None:
+    entries = sorted([*entries, entry(300, "Invoice 7", failed=True, status=500)], key=lambda each: each.record.id)
+    assert found(store, entries, 300) == expected
+
+
+def test_an_earlier_turn_is_preferred_to_another_conversation(store: Store) -> None:
+    entries = [
+        entry(1, "Invoice 7"),
+        entry(2, "Invoice 8"),
+        entry(3, "Invoice 7", "Paid.", "Sure?", failed=True, status=500),
+    ]
+    assert found(store, entries, 3) == (1, "same_conversation", False)
+    assert ask(store, 3).message == "The last good request of this conversation."
+
+
+def test_a_request_without_bodies_has_only_a_nearest_request(store: Store) -> None:
+    bare = entry_of(record_of(2, body_state="no_bodies", method="POST", path=PATH, failed=True), None, None)
+    assert found(store, [entry(1, "Invoice 7"), bare], 2) == (1, "same_model", False)
+    assert ask(store, 2).message.startswith("The prompt of this request cannot be read. The nearest is")
