@@ -250,6 +250,8 @@ ADDRESSES: Final = {
     "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
     "no conversations": ("/thread?namespace=batch", "main:has-text('not part of a conversation')"),
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
+    "comparison": ("/compare/{answer}/{error}", "main:has-text('Different: result') ins"),
+    "no last good request": ("/compare/last-good/{thread}", "main:has-text('no other good request')"),
     "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('cannot be read')"),
 }
 
@@ -259,7 +261,7 @@ def test_axe_finds_no_violation_on_other_pages(shared_tab: LogPage, log: dict[st
     path, selector = ADDRESSES[page]
     shared_tab.page.set_viewport_size({"width": width, "height": 900})
     shared_tab.guard.expect("status of 400")
-    tab = shared_tab.show(path)
+    tab = shared_tab.show(path.format(**log))
     expect(tab.page.locator(selector).first).to_be_attached()
     check_accessibility(tab.page)
 

@@ -8,10 +8,12 @@ import {
   RouterProvider,
   redirect,
 } from "@tanstack/react-router";
+import { lastGoodQuery } from "~/api/compare";
 import { PAGE } from "~/api/page-config";
 import { parsedQuery } from "~/api/query";
-import { formatSearch, type LogSearch, parseSearch, queryText, replaceQuery } from "~/domain/log-search";
+import { EMPTY_SEARCH, formatSearch, type LogSearch, parseSearch, queryText, replaceQuery } from "~/domain/log-search";
 import { RequestsPage } from "~/features/requests/requests-page";
+import { LAST_GOOD } from "~/navigation/links";
 import { NotFound, PageFailed } from "./error-pages";
 import { AppFrame } from "./layout";
 import { startReading } from "./prefetch";
@@ -55,9 +57,15 @@ const connect = createRoute({
   path: "/connect",
   component: lazyRouteComponent(() => import("~/features/connect/connect-page"), "ConnectPage"),
 });
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare/$a/$b",
+  component: lazyRouteComponent(() => import("~/features/compare/compare-page"), "ComparePage"),
+  beforeLoad: ({ params }) => replaceLastGood(params),
+});
 
 const router = createRouter({
-  routeTree: root.addChildren([home, requests.addChildren([request]), namespaces, overview, thread, connect]),
+  routeTree: root.addChildren([home, requests.addChildren([request]), namespaces, overview, thread, connect, compare]),
   basepath: PAGE.base === "" ? "/" : PAGE.base,
   parseSearch: (text) => parseSearch(text) as unknown as Record<string, unknown>,
   stringifySearch: (search) => formatSearch(search as unknown as LogSearch),
@@ -71,6 +79,14 @@ async function convertQuery(search: LogSearch): Promise<void> {
   if (parsed === undefined || parsed.error !== null) return;
   const converted = replaceQuery(search, parsed.params);
   if (converted !== undefined) throw redirect({ to: ".", search: converted, replace: true });
+}
+
+/** If the last good request is found, replace its place in the URL by its id. Otherwise, the page says what was found. */
+async function replaceLastGood({ a, b }: { a: string; b: string }): Promise<void> {
+  if (a !== LAST_GOOD) return;
+  const found = await queryClient.fetchQuery(lastGoodQuery(b)).catch(() => undefined);
+  if (!found?.is_alike || found.request === null) return;
+  throw redirect({ to: "/compare/$a/$b", params: { a: found.request.id, b }, search: EMPTY_SEARCH, replace: true });
 }
 
 declare module "@tanstack/react-router" {

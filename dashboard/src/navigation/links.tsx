@@ -79,8 +79,9 @@ export function useLogNavigate(): (to: LogTarget) => void {
 }
 
 /** The request that is open beside the log. A request that covers the log on a narrow screen does not count. */
-function requestBeside(matches: readonly { params: { id?: string } }[]): string | undefined {
-  return document.querySelector("[data-panel]") === null ? undefined : matches.at(-1)?.params.id;
+function requestBeside(matches: readonly { params: object }[]): string | undefined {
+  if (document.querySelector("[data-panel]") === null) return undefined;
+  return (matches.at(-1)?.params as { id?: string } | undefined)?.id;
 }
 
 /** The address of a thread, for `href`. The page starts at the request `id`, or by default at the latest request. */
@@ -119,6 +120,20 @@ export function useListSearch(): ListSearch {
 /** The address of the page that explains how to connect, for `href`. */
 export function connectHref(search: LogSearch): string {
   return `${PAGE.base}/connect${formatSearch(search)}`;
+}
+
+/** Stands for the last good request in the address of a comparison. */
+export const LAST_GOOD = "last-good";
+
+/** The address of the comparison of two requests, for `href`. `a` can be `LAST_GOOD`. */
+export function compareHref(a: string, b: string): string {
+  return `${PAGE.base}/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`;
+}
+
+/** Returns a function that opens an address of the application. */
+export function useGo(): (href: string) => void {
+  const { history } = useRouter();
+  return useCallback((href) => history.push(href), [history]);
 }
 
 /** The address of a list, for `href`. */

@@ -11,6 +11,7 @@ const OTHERS = [
   ["Ctrl+K, ⌘K", "Command palette: all actions, pages, saved filters, namespaces and requests"],
   ["Home, End", "In the conversation view: go to the first or last turn"],
   ["Shift-click a checkbox", "Select a range of rows"],
+  ["j, k", "In a comparison: next and previous difference"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
   ["Alt+↑, Alt+↓", "In the menu of columns: move a column"],
 ] as const;

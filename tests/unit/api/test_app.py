@@ -142,6 +142,8 @@ def test_the_document_lists_every_route() -> None:
         "/api/requests",
         "/api/requests/{id}",
         "/api/requests/{id}/feedback",
+        "/api/requests/{id}/last-good",
+        "/api/compare",
         "/api/feedback",
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",

@@ -5,6 +5,7 @@ import { type ReactNode, useCallback, useRef, useState } from "react";
 import { duration } from "~/format/duration";
 import type { RequestDetail } from "~/generated/api-types";
 import { QuietButton } from "~/ui/quiet-button";
+import { CompareLinks } from "./compare-links";
 import { Conversation } from "./conversation-section";
 import { Feedback } from "./feedback-section";
 import { Headers } from "./headers-section";
@@ -31,6 +32,7 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
         <FirstLine request={request} />
         <Tags request={request} />
         <TurnLine request={request} onGo={onGo} />
+        <CompareLinks request={request} />
         <Notes notes={request.warnings} kind="warning" />
         <Notes notes={request.notes} kind="note" />
         <Notes notes={request.advice} kind="advice" />

@@ -1,4 +1,4 @@
-import { act, renderHook, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, renderHook, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
 import { countQuery } from "~/api/requests";
@@ -46,6 +46,23 @@ it("is empty in another list", () => {
   expect(result.current.ids.size).toBe(0);
   act(() => result.current.toggle("b"));
   expect([...result.current.ids]).toEqual(["b"]);
+});
+
+it("compares exactly two rows, the earlier one first", async () => {
+  const rows = [sampleRequest({ id: "b" }), sampleRequest({ id: "a", started_at: "2026-11-21T13:00:00Z" })];
+  const { result } = renderHook(() => useRowSelection("1", rows));
+  act(() => result.current.toggleAll());
+  const { where } = await renderAt("", <SelectionBar selection={result.current} rows={rows} />);
+  expect(screen.getByRole("link", { name: "Compare" }).getAttribute("href")).toBe("/compare/a/b");
+  fireEvent.keyDown(document.body, { key: "c" });
+  expect(where()).toBe("/compare/a/b");
+});
+
+it("offers no comparison of three rows", async () => {
+  const selection = selectionOf().result;
+  act(() => selection.current.toggleAll());
+  await renderAt("", <SelectionBar selection={selection.current} rows={ROWS} />);
+  expect(screen.queryByRole("link", { name: "Compare" })).toBeNull();
 });
 
 it("copies the ids in the order of the rows", async () => {

@@ -1,4 +1,4 @@
-/** Select rows in order to copy them: a checkbox in each row and in the head, a switch for phones, and the actions. */
+/** Select rows in order to copy or compare them: a checkbox in each row and in the head, a switch for phones, and the actions. */
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -7,7 +7,9 @@ import { countQuery } from "~/api/requests";
 import { ExportButton } from "~/filters/export-button";
 import { count } from "~/format/number";
 import type { Row } from "~/generated/api-types";
+import { AppLink, compareHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import { CopyButton } from "~/ui/copy-button";
 import { focusPage } from "~/ui/focus";
 import css from "./row-selection.module.css";
@@ -189,6 +191,7 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
               Select all {total}
             </Button>
           )}
+          {ids.size === 2 && <CompareLink rows={selected()} />}
           <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
             Copy ids
           </CopyButton>
@@ -216,6 +219,27 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
 export function endedIds({ ids, isEveryMatch }: RowSelection, rows: readonly Row[]): string[] | undefined {
   if (isEveryMatch || ids.size === 0) return undefined;
   return rows.filter((row) => ids.has(row.id) && row.outcome !== "open").map((row) => row.id);
+}
+
+/** A link to the comparison of two rows. The earlier request comes first. */
+function CompareLink({ rows }: { rows: readonly Row[] }) {
+  const link = useRef<HTMLAnchorElement>(null);
+  useActions(() => ({ compare: () => link.current?.click() }));
+  const [a, b] = [...rows].sort((one, other) => one.started_at.localeCompare(other.started_at));
+  if (a === undefined || b === undefined) return null;
+  return (
+    <Button
+      component={AppLink}
+      ref={link}
+      variant="default"
+      size="compact-xs"
+      href={compareHref(a.id, b.id)}
+      title="Compare (c)"
+      data-compares-selected=""
+    >
+      Compare
+    </Button>
+  );
 }
 
 function linesOf(lines: readonly string[]): string {

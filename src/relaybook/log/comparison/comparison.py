@@ -75,8 +75,10 @@ class Differences(NamedTuple):
     @property
     def summary(self) -> str:
         """Say in one or two sentences what differs."""
+        is_other_result = any(fact.name == "result" for fact in self.facts)
         parts = [
-            ("result", any(fact.group == "result" for fact in self.facts)),
+            ("result", is_other_result),
+            *((fact.label, fact.group == "result" and not is_other_result) for fact in self.facts),
             *((fact.label, fact.group == "request") for fact in self.facts),
             ("tags", any(fact.group == "tags" for fact in self.facts)),
             (f"{len(self.parameters)} parameter{'s' * (len(self.parameters) != 1)}", bool(self.parameters)),

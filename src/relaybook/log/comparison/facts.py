@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
+from relaybook.log.finish_reasons import finish_of
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Response
 from relaybook.log.record import Record
@@ -80,9 +81,15 @@ def compare_facts(
     differences = []
     for group, name in sorted(facts_a | facts_b, key=lambda key: list(FIELDS).index(key[0])):
         (label, before), (also, after) = (facts.get((group, name), ("", None)) for facts in (facts_a, facts_b))
-        if before != after:
+        if before != after and not (name == "finish_reason" and _finished_alike(a, b)):
             differences.append(FactDifference(group, name, label or also, before, after))
     return differences
+
+
+def _finished_alike(a: Record, b: Record) -> bool:
+    """Return whether the finish reasons of two APIs have the same meaning, such as ``stop`` and ``end_turn``."""
+    is_known = a.kind != b.kind and a.finish_reason is not None and b.finish_reason is not None
+    return is_known and finish_of(a.finish_reason) == finish_of(b.finish_reason)
 
 
 def _facts(record: Record, response: Response | None) -> Iterator[tuple[Group, str, str, Any]]:

@@ -34,6 +34,10 @@ _MIN_SHARE: Final = 0.2
 _FEW: Final = 200
 #: Number of characters of equal text that are shown on each side of a change.
 _CONTEXT: Final = 60
+#: Fewer characters are not left out.
+_FEWEST_OMITTED: Final = 120
+#: A text is cut between two words if a word ends or begins within this number of characters.
+_NEAR: Final = 20
 #: Number of characters that are shown at the beginning and at the end of a long changed piece.
 _HEAD: Final = 3_000
 _TAIL: Final = 300
@@ -220,7 +224,9 @@ def _equal(a: str, start: int, end: int, *, is_first: bool = False, is_last: boo
 
 def _shortened(kind: PieceKind, at: int, text: str, head: int = _HEAD, tail: int = _TAIL) -> TextPiece:
     """Return a piece without its middle, if the middle is long enough to be worth leaving out."""
-    omitted = len(text) - head - tail
-    if omitted < _CONTEXT:
+    if len(text) - head - tail < _FEWEST_OMITTED:
         return TextPiece(kind, at, text)
-    return TextPiece(kind, at, text[:head], omitted, text[len(text) - tail :])
+    start, end = text.rfind(" ", max(0, head - _NEAR), head), text.find(" ", len(text) - tail, len(text) - tail + _NEAR)
+    head = head if start == -1 else start + 1
+    end = len(text) - tail if end == -1 or not tail else end + 1
+    return TextPiece(kind, at, text[:head], end - head, text[end:])

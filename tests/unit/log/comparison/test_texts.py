@@ -54,7 +54,7 @@ def test_only_the_words_that_differ_are_marked(a: str, b: str, expected: str) ->
 def test_equal_text_around_a_change_is_shortened() -> None:
     same = "Say hi. " * 40
     difference = compared(f"{same}Monday. {same}", f"{same}Friday. {same}")
-    assert marked(difference) == f"<260>{same[-60:]}[-Monday-]{{+Friday+}}. {same[:58]}<262>"
+    assert marked(difference) == f"<264>{same[-56:]}[-Monday-]{{+Friday+}}. {same[:56]}<264>"
 
 
 def test_equal_texts_have_no_difference() -> None:
