@@ -30,6 +30,7 @@ PARTS = [
     "recovery",
     "page",
     "export",
+    "replay",
     "conversations",
     "removal",
     "reread",

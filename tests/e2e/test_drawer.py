@@ -274,6 +274,20 @@ def test_a_request_opens_at_the_first_match_of_the_search(tab: LogPage, world: W
     expect(tab.drawer.locator("p > mark")).to_be_in_viewport(ratio=1)
 
 
+def test_the_timeline_shows_the_text_that_had_arrived(tab: LogPage, world: World) -> None:
+    call = Call(text="How are you?", directives={"Text": "Very well, thank you", "Event-Interval-Ms": "5"})
+    with world.stream(call) as stream:
+        stream.read()
+    world.wait_for([stream.id])
+    drawer = tab.open_request(stream.id)
+    timeline = drawer.get_by_role("slider", name="Chunks of the response over time")
+    timeline.focus()
+    timeline.press("End")
+    expect(drawer.get_by_role("region", name="Text that had arrived")).to_have_text("Very well, thank you")
+    timeline.hover(position={"x": 2, "y": 10})
+    expect(drawer).to_contain_text("No text had arrived.")
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
     drawer = tab.open_request(log[3])
@@ -329,7 +343,7 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
     return dict(repeated)
 
 
-@pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON"])
+@pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON", "replay"])
 def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
@@ -340,6 +354,8 @@ def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[
             assert copied == f"{tab.dashboard}/requests/{log[3]}"
         case "JSON":
             assert json.loads(copied)["id"] == log[3]
+        case "replay":
+            assert copied == f"relaybook replay --id {log[3]} --dashboard-url {tab.dashboard}"
         case _:
             assert "Question 2?" in copied
             assert "service-namespace" in copied.lower()

@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
 import { type LogSearch, queryText, toApiParams, toListParams, withoutQuery } from "~/domain/log-search";
-import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
+import type { RequestCount, RequestDetail, RequestPage, ResponseProgress, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 
 /** The first page is small, so that it loads fast. Later pages are larger. */
@@ -113,6 +113,15 @@ export function requestQuery(id: string) {
     queryFn: ({ signal }) => getJson<RequestDetail>(apiUrl(`requests/${encodeURIComponent(id)}`), signal),
     refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : retryWhenUnreachable(query)),
     staleTime: (query) => (query.state.data?.outcome === "open" ? 0 : Number.POSITIVE_INFINITY),
+  });
+}
+
+/** How the text of a streamed response grew. */
+export function progressQuery(id: string, chunks: number) {
+  return queryOptions({
+    queryKey: ["progress", id, chunks],
+    queryFn: ({ signal }) => getJson<ResponseProgress>(apiUrl(`requests/${encodeURIComponent(id)}/progress`), signal),
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 

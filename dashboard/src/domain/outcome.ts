@@ -1,9 +1,10 @@
 /** The result of a request: a sign and a short text for the log, sentences for the detail. Pure. */
 
 import { duration } from "~/format/duration";
-import { count, plural } from "~/format/number";
+import { count, perSecond, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
+import { tokensPerSecond } from "./speed";
 
 export type Tone = Row["result"]["tone"];
 
@@ -74,7 +75,9 @@ function complete(request: RequestDetail): string[] {
   const took = duration_ms === null ? undefined : duration(duration_ms);
   const tokens = output_tokens === null ? "the whole response" : tokensOf(output_tokens, tokens_estimated);
   if (first_token_ms !== null) {
-    const rest = took === undefined ? "" : `, ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
+    const speed = tokensPerSecond(request);
+    const rate = speed === null ? "," : `, then ${perSecond(speed, tokens_estimated)}:`;
+    const rest = took === undefined ? "" : `${rate} ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
     sentences.push(`First token after ${duration(first_token_ms)}${rest}.`);
   } else if (took !== undefined) {
     sentences.push(output_tokens === null ? `The request took ${took}.` : `${tokens} in ${took}.`);

@@ -42,6 +42,11 @@ export function plural(value: number, singular: string, pluralForm = `${singular
   return `${count(value)} ${value === 1 ? singular : pluralForm}`;
 }
 
+/** `84 tokens/s`, estimated `≈8.4 tokens/s`. */
+export function perSecond(tokens: number, estimated: boolean): string {
+  return `${estimated ? "≈" : ""}${tokens < 9.95 ? trim(tokens.toFixed(1)) : count(Math.round(tokens))} tokens/s`;
+}
+
 /** `32 %`, rounded down, and never more than `100 %`. */
 export function percent(part: number, whole: number): string {
   return `${whole === 0 ? 0 : Math.min(100, Math.floor((100 * part) / whole))} %`;

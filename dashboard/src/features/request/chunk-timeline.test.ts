@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bars, binsOf, gapsOf, nearest, type Timeline, ticksOf } from "./chunk-timeline";
+import { area, bars, binsOf, gapsOf, nearest, ratesOf, stallsOf, type Timeline, ticksOf } from "./chunk-timeline";
 
 const MANY: Timeline = Array.from({ length: 100_000 }, (_, index) => [index / 10, 7] as const);
 
@@ -65,4 +65,36 @@ it.each([
   [0, [0]],
 ])("a timeline of %d ms has a few round ticks", (total, ticks) => {
   expect(ticksOf(total)).toEqual(ticks);
+});
+
+describe("a stream with many chunks", () => {
+  it("has stalls where a gap is far longer than the others", () => {
+    const timeline: Timeline = [
+      [0, 1],
+      [10, 1],
+      [20, 1],
+      [620, 1],
+      [630, 1],
+      [1830, 1],
+    ];
+    expect(stallsOf(timeline, 10)).toEqual([
+      { from: 630, to: 1830, after: 5 },
+      { from: 20, to: 620, after: 3 },
+    ]);
+    expect(stallsOf(timeline, 100)).toEqual([{ from: 630, to: 1830, after: 5 }]);
+  });
+
+  it("has a rate over time, whose highest value is as high as the chart", () => {
+    const rates = ratesOf(
+      [
+        [0, 100],
+        [600, 50],
+      ],
+      1000,
+      2,
+    );
+    expect(rates).toEqual([200, 100]);
+    expect(area([200, 50], 10, 20)).toBe("M0 20H0.0V0.0H5.0V10.0H10V20z");
+    expect(area([0, 0], 10, 20)).toBe("M0 20H0.0V20.0H5.0V20.0H10V20z");
+  });
 });

@@ -28,6 +28,44 @@ export function gapsOf(timeline: Timeline): Gaps | undefined {
   return median === undefined ? undefined : { median, longest, after };
 }
 
+/** A pause in a stream that is far longer than the others. */
+export type Stall = { from: number; to: number; after: number };
+
+/** A pause is a stall if it takes half a second or more, and ten times as long as the median pause. */
+const STALL_MS = 500;
+const STALL_FACTOR = 10;
+
+/** The stalls, longest first. `after` is the number of the chunk before the stall, from 1. */
+export function stallsOf(timeline: Timeline, medianMs: number): Stall[] {
+  const limit = Math.max(STALL_MS, STALL_FACTOR * medianMs);
+  return timeline
+    .slice(1)
+    .map(([to], index) => ({ from: timeline[index]?.[0] ?? to, to, after: index + 1 }))
+    .filter(({ from, to }) => to - from >= limit)
+    .sort((a, b) => b.to - b.from - (a.to - a.from));
+}
+
+/** The rate over time: bytes per second in each of `columns` equal parts of the time. */
+export function ratesOf(timeline: Timeline, totalMs: number, columns: number): number[] {
+  const rates = new Array<number>(columns).fill(0);
+  const seconds = Math.max(totalMs, 1e-6) / columns / 1000;
+  for (const { column, bytes } of binsOf(timeline, totalMs, columns)) rates[column] = bytes / seconds;
+  return rates;
+}
+
+/**
+ * An SVG path of the area below the rates, on a square-root scale, so that a burst after a stall does not hide the rest.
+ * The highest rate is `height` high.
+ */
+export function area(rates: readonly number[], width: number, height: number): string {
+  const highest = Math.max(...rates, 1e-6);
+  const step = width / rates.length;
+  const points = rates.map(
+    (rate, column) => `H${(column * step).toFixed(1)}V${(height * (1 - Math.sqrt(rate / highest))).toFixed(1)}`,
+  );
+  return `M0 ${height}${points.join("")}H${width}V${height}z`;
+}
+
 /** The chunks in one column of the chart. */
 export type Bin = { column: number; bytes: number };
 

@@ -4,10 +4,12 @@ import { Group, Paper, Textarea } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
+import { PAGE } from "~/api/page-config";
 import { statusQuery } from "~/api/status";
 import { pretty } from "~/domain/json";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { bytes } from "~/format/number";
+import { shellWord } from "~/format/shell";
 import type { RequestDetail } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
 import { toClipboard } from "~/ui/clipboard";
@@ -143,7 +145,7 @@ function select(element: HTMLTextAreaElement | null): void {
   element?.select();
 }
 
-const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
+const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON", "replay"] as const;
 type CopyFormat = (typeof COPY_FORMATS)[number];
 
 /** `note` says how to use the text. */
@@ -157,6 +159,7 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   if (form === "link")
     return { text: new URL(logHref(EMPTY_SEARCH, request.id), window.location.origin).href, note: undefined };
   if (form === "JSON") return { text: pretty(request), note: undefined };
+  if (form === "replay") return replayOf(request);
   const obstacle = obstacleOf(request);
   if (obstacle !== undefined) throw new Error(obstacle);
   const [status, body] = await Promise.all([
@@ -165,6 +168,13 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   ]);
   const note = body !== undefined && "file" in body ? body.note : undefined;
   return { text: SCRIPTS[form](callOf(request, status, body)), note };
+}
+
+/** The command that replays the response to a client under test. */
+function replayOf({ id, outcome }: RequestDetail): Copied {
+  if (outcome === "open") throw new Error("The request is still running. It can be replayed when it has ended.");
+  const note = "The command prints a base URL. Every request to it gets this response, with its pauses and its break.";
+  return { text: `relaybook replay --id ${id} --dashboard-url ${shellWord(window.location.origin + PAGE.base)}`, note };
 }
 
 /** Why a script cannot repeat the request: the request is running, or its body is not stored. Otherwise undefined. */

@@ -1,39 +1,26 @@
-/** The section with durations and the chunks of a stream. */
+/** The section with durations, the chunks of a stream, and the text at any moment of the stream. */
 
-import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
+import { tokensPerSecond } from "~/domain/speed";
 import { duration } from "~/format/duration";
-import { bytes, count, plural } from "~/format/number";
-import { durationTick } from "~/format/ticks";
+import { bytes, count, perSecond, plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
-import { bars, binsOf, gapsOf, nearest, type Timeline, ticksOf } from "./chunk-timeline";
-import css from "./request.module.css";
+import { ArrivedText, useTexts } from "./arrived-text";
+import { type Gaps, gapsOf, ratesOf, type Stall, stallsOf, type Timeline } from "./chunk-timeline";
+import { stepAt } from "./response-progress";
+import { MAX_BARS, RATE_COLUMNS, TimingBar } from "./timing-bar";
 
 /** The durations of the request, and the chunks of the response. */
 export function Timing({ request }: { request: RequestDetail }) {
-  const { timeline, relay_ms, first_token_ms, duration_ms, stream, chunks } = request;
+  const { timeline, relay_ms, duration_ms, stream } = request;
   const [pointed, setPointed] = useState(-1);
   const gaps = useMemo(() => gapsOf(timeline), [timeline]);
+  const stalls = useMemo(() => stallsOf(timeline, gaps?.median ?? 0), [timeline, gaps]);
   const total = duration_ms ?? timeline.at(-1)?.[0] ?? 0;
-  const begun = first_token_ms ?? timeline[0]?.[0] ?? null;
-  const facts: (Fact & { value: string | null })[] = [
-    {
-      name: "relay",
-      value: relay_ms === null ? null : duration(relay_ms),
-      title: "Time added by the relay",
-    },
-    {
-      name: "waiting",
-      value: begun === null ? null : duration(begun),
-      title: stream ? "Until the first token" : "Until the first byte of the response",
-    },
-    {
-      name: stream ? "streaming" : "receiving",
-      value: begun === null || duration_ms === null ? null : duration(duration_ms - begun),
-    },
-  ];
-  const piece = timeline[pointed];
-  const before = timeline[pointed - 1];
+  const begun = begunOf(request);
+  const hasText = stream && request.body_state === "stored" && timeline.length > 1;
+  const { texts, isLoading, error } = useTexts(request, hasText && pointed !== -1);
 
   return (
     <>
@@ -43,110 +30,102 @@ export function Timing({ request }: { request: RequestDetail }) {
           total={total}
           waiting={begun ?? 0}
           relay={relay_ms ?? 0}
+          stalls={stalls}
           pointed={pointed}
+          text={stepAt(texts, pointed + 1)?.text.slice(-60)}
           onPoint={setPointed}
         />
       )}
-      <FactList facts={facts.filter(({ value }) => value !== null)} />
+      <FactList facts={factsOf(request, begun)} />
       <p className="note">
-        {piece === undefined ? (
-          <>
-            {chunks === 0 ? "No response" : plural(chunks, "chunk")}
-            {gaps !== undefined &&
-              `, median gap ${duration(gaps.median)}, longest gap ${duration(gaps.longest)} (after chunk ${count(gaps.after)})`}
-            {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are shown`}
-          </>
+        {timeline[pointed] === undefined ? (
+          <ChunkSummary request={request} gaps={gaps} stalls={stalls} />
         ) : (
-          <>
-            chunk {count(pointed + 1)} of {count(timeline.length)}: after {duration(piece[0])}, {bytes(piece[1])}
-            {before !== undefined && `, ${duration(piece[0] - before[0])} after the previous one`}
-          </>
+          <PointedChunk timeline={timeline} pointed={pointed} />
         )}
       </p>
+      {hasText && pointed === -1 && <p className="note">Point at the timeline to see the text at that moment.</p>}
+      {isLoading && <p className="note">Loading the text…</p>}
+      {error !== null && (
+        <p className="note" role="alert">
+          The text could not be loaded: {error.message}
+        </p>
+      )}
+      {texts.length > 0 && pointed !== -1 && <ArrivedText texts={texts} chunks={pointed + 1} />}
     </>
   );
 }
 
-type Props = {
-  timeline: Timeline;
-  /** Durations in milliseconds. */
-  total: number;
-  waiting: number;
-  relay: number;
-  /** The index of the selected chunk, from 0, or -1 if no chunk is selected. */
-  pointed: number;
-  onPoint: (chunk: number) => void;
-};
+/** The time of the first token, or else of the first byte. */
+function begunOf({ first_token_ms, timeline }: RequestDetail): number | null {
+  return first_token_ms ?? timeline[0]?.[0] ?? null;
+}
 
-const COLUMNS = 320;
-const HEIGHT = 32;
+/** The phases, which add up to the total, and the speed. */
+function factsOf(request: RequestDetail, begun: number | null): Fact[] {
+  const { relay_ms, duration_ms, stream } = request;
+  const relay = relay_ms ?? 0;
+  const speed = tokensPerSecond(request);
+  const facts: (Fact & { value: string | null })[] = [
+    {
+      name: "relay",
+      value: relay_ms === null ? null : duration(relay_ms),
+      title: "Time added by the relay",
+    },
+    {
+      name: "waiting",
+      value: begun === null ? null : duration(Math.max(0, begun - relay)),
+      title: `From the request until the first ${stream ? "token" : "byte of the response"}, without the relay's time`,
+    },
+    {
+      name: stream ? "streaming" : "receiving",
+      value: begun === null || duration_ms === null ? null : duration(duration_ms - begun),
+    },
+    {
+      name: "speed",
+      value: speed === null ? null : perSecond(speed, request.tokens_estimated),
+      title: "Output tokens per second while streaming",
+    },
+  ];
+  return facts.filter(({ value }) => value !== null);
+}
 
-/** The chunks on a timeline with its time axis. The pointer or the arrow keys select a chunk. */
-function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
-  const path = useMemo(() => bars(binsOf(timeline, total, COLUMNS), HEIGHT - 6), [timeline, total]);
-  const x = (ms: number) => (Math.min(ms, total) / Math.max(total, 1e-6)) * COLUMNS;
-  const ticks = ticksOf(total);
-  const at = timeline[pointed];
-  const last = timeline.length - 1;
+type SummaryProps = { request: RequestDetail; gaps: Gaps | undefined; stalls: readonly Stall[] };
 
-  const onPointerMove = (event: PointerEvent<HTMLDivElement>) => {
-    const { left, width } = event.currentTarget.getBoundingClientRect();
-    onPoint(nearest(timeline, ((event.clientX - left) / Math.max(1, width)) * total));
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = STEPS[event.key]?.(pointed, last);
-    if (to === undefined) return;
-    event.preventDefault();
-    onPoint(Math.min(last, Math.max(0, to)));
-  };
-
+function ChunkSummary({ request, gaps, stalls }: SummaryProps) {
+  const { chunks, timeline } = request;
   return (
     <>
-      <div
-        className={css.timeline}
-        role="slider"
-        tabIndex={0}
-        aria-label="Chunks of the response over time"
-        aria-valuemin={1}
-        aria-valuemax={timeline.length}
-        aria-valuenow={Math.max(0, pointed) + 1}
-        aria-valuetext={at && `Chunk ${count(pointed + 1)} after ${duration(at[0])}, ${bytes(at[1])}`}
-        onPointerMove={onPointerMove}
-        onPointerLeave={() => onPoint(-1)}
-        onKeyDown={onKeyDown}
-        onFocus={() => pointed === -1 && onPoint(0)}
-        onBlur={() => onPoint(-1)}
-      >
-        <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          <rect fill="var(--color-border)" width={x(waiting)} height={HEIGHT} />
-          <rect fill="var(--color-text-muted)" width={Math.max(0.75, x(relay))} height={HEIGHT} />
-          <path className={css.ticks} d={ticks.map((ms) => `M${x(ms)} 0v${HEIGHT}`).join("")} />
-          <path className={css.bars} d={path} transform="translate(0 6)" />
-          {at !== undefined && <path className={css.pointed} d={`M${x(at[0])} 0v${HEIGHT}`} />}
-        </svg>
-      </div>
-      <div className={css.axis} aria-hidden="true">
-        {ticks.map((ms) => {
-          const percent = (x(ms) / COLUMNS) * 100;
-          const shift = percent < 4 ? 0 : percent > 96 ? -100 : -50;
-          return (
-            <span key={ms} style={{ left: `${percent}%`, translate: `${shift}%` }}>
-              {durationTick(ms)}
-            </span>
-          );
-        })}
-      </div>
+      {chunks === 0 ? "No response" : plural(chunks, "chunk")}
+      {gaps !== undefined &&
+        `, median gap ${duration(gaps.median)}, longest gap ${duration(gaps.longest)} (after chunk ${count(gaps.after)})`}
+      {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are shown`}
+      {timeline.length > MAX_BARS && `; the chart shows the rate over time${highestRate(request)}`}
+      {stalls.length > 0 && `; ${plural(stalls.length, "stall")}: ${stalls.slice(0, 3).map(stallText).join(", ")}`}
+      {stalls.length > 3 && " …"}
     </>
   );
 }
 
-const STEPS: Record<string, (at: number, last: number) => number> = {
-  ArrowRight: (at) => at + 1,
-  ArrowUp: (at) => at + 1,
-  ArrowLeft: (at) => at - 1,
-  ArrowDown: (at) => at - 1,
-  PageUp: (at) => at + 10,
-  PageDown: (at) => at - 10,
-  Home: () => 0,
-  End: (_, last) => last,
-};
+/** The highest rate in tokens, as the bytes tell. Empty if the number of tokens is unknown. */
+function highestRate({ timeline, duration_ms, output_tokens }: RequestDetail): string {
+  const total = timeline.reduce((sum, [, size]) => sum + size, 0);
+  if (!output_tokens || duration_ms === null || total === 0) return "";
+  const highest = Math.max(...ratesOf(timeline, duration_ms, RATE_COLUMNS));
+  return `, up to ${perSecond((highest / total) * output_tokens, true)}`;
+}
+
+function stallText({ from, to, after }: Stall): string {
+  return `${duration(to - from)} after chunk ${count(after)}`;
+}
+
+function PointedChunk({ timeline, pointed }: { timeline: Timeline; pointed: number }) {
+  const [at, size] = timeline[pointed] ?? [0, 0];
+  const before = timeline[pointed - 1];
+  return (
+    <>
+      chunk {count(pointed + 1)} of {count(timeline.length)}: after {duration(at)}, {bytes(size)}
+      {before !== undefined && `, ${duration(at - before[0])} after the previous one`}
+    </>
+  );
+}
