@@ -1,7 +1,7 @@
 """This part measures how exactly ``relaybook replay`` keeps the logged pauses, and how long its start takes.
 
 *Late* is the time at which a chunk arrived at the client minus the time at which it arrived at the relay, both since
-the request. *Memory* is that of the replaying process.
+the request. *CPU* is the time of the replaying process and of the server. *Memory* is that of the replaying process.
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.support.records import traffic
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.process_cpu import resident_kib
+from benchmarks.process_cpu import cpu_seconds, resident_kib
 from benchmarks.results.figures import Result, percentile
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -45,6 +45,7 @@ class _Replay:
         self.start_s = time.perf_counter() - started
         self.port = int(line.split("/v1")[0].rpartition(":")[2])
         self.memory_mib = resident_kib(self._process.pid) / 1024
+        self.cpu_s = cpu_seconds(self._process.pid)
 
     def stop(self) -> None:
         self._process.terminate()
@@ -63,11 +64,16 @@ def run(bench: Bench) -> Result:
     writer.close()
     with SimulatedProvider(bench.directory) as provider, Relaybook(bench, "server", provider.url) as server:
         for source, flags in (("server", ("--dashboard-url", server.dashboard)), ("directory", ("--data", str(data)))):
+            dashboard = server.pid_of("dashboard")
+            before_s = cpu_seconds(dashboard)
             replay = _Replay(bench, *flags)
-            found = {"start_s": replay.start_s, "memory_mib": replay.memory_mib}
+            cpu_s = replay.cpu_s + cpu_seconds(dashboard) - before_s
+            found = {"start_s": replay.start_s, "cpu_s": cpu_s, "memory_mib": replay.memory_mib}
             result.rounds.append({"what": "start", "source": source, "records": records} | found)
-            result.add(f"start with {records:,} requests, from the {source}", replay.start_s, "s")
-            result.add(f"memory with {records:,} requests", replay.memory_mib, "MiB")
+            what = f"{records:,} requests from the {source}"
+            result.add(f"{what}: start", replay.start_s, "s")
+            result.add(f"{what}: CPU", cpu_s, "s")
+            result.add(f"{what}: memory", replay.memory_mib, "MiB")
             replay.stop()
         late = _late_ms(bench, server)
         result.rounds.append({"what": "late", "late_ms": late})
