@@ -276,8 +276,8 @@ def test_a_request_opens_at_the_first_match_of_the_search(tab: LogPage, world: W
 
 def test_the_timeline_shows_the_text_that_had_arrived(tab: LogPage, world: World) -> None:
     call = Call(text="How are you?", directives={"Text": "Very well, thank you", "Event-Interval-Ms": "5"})
-    with world.stream(call) as stream:
-        stream.read()
+    stream = world.stream(call)
+    stream.read()
     world.wait_for([stream.id])
     drawer = tab.open_request(stream.id)
     timeline = drawer.get_by_role("slider", name="Chunks of the response over time")
