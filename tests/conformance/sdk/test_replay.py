@@ -133,7 +133,7 @@ def test_a_broken_stream_raises_the_same_in_python_and_node(world: ReplayWorld, 
             error = read_until_error(stream, texts)
         asked = {"stream": True, "messages": question(f"{namespace} node")}
         (node,) = node_sdk.make(node_sdk.Call(f"{url}/v1", headers, asked))
-        found.append((type(error), str(error), texts, node))
+        found.append((type(error), type(error and error.__cause__), texts, node))
         world.wait_for(namespace, 2)
     assert found[0] == found[1]
     assert found[0][0] is not type(None)
