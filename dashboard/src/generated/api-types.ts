@@ -796,6 +796,130 @@ export type Conversation = {
   last_at: string;
 };
 
+/** The lanes of a thread: its requests and the calls of its tools, with their times. */
+export type Lanes = {
+  /** Start of the first request. `null` without requests. */
+  started_at: string | null;
+  /** Conversations in the order of their first requests. The lane with the requests of a conversation is followed by the lanes of its tools, in the order of their first calls. */
+  lanes: (Lane)[];
+  /** The requests, in the order of recording. */
+  requests: (LaneRequest)[];
+  /** The calls, in the order of the responses that have them. */
+  calls: (LaneCall)[];
+  /** The tools, by the sum of the durations of their calls. */
+  tools: (ToolTotals)[];
+  totals: LaneTotals;
+  /** `true` if older requests of the thread are left out. */
+  has_older: boolean;
+  /** `false` if the search was stopped at its deadline, so that calls may be missing. */
+  complete: boolean;
+};
+
+/** The requests of a conversation, or the calls of one of its tools. */
+export type Lane = {
+  /** Id of the conversation's first request. `null` in the last lane, which has the requests that are no conversation: nothing continues them, and they call no tool. */
+  conversation: string | null;
+  /** Value of the property `agent`, which subagents send. */
+  agent: string | null;
+  /** Name of the tool. `null` if the lane has requests. */
+  tool: string | null;
+  /** Number of requests or calls. */
+  count: number;
+  /** Number of failed requests, or of calls whose result looks like an error. */
+  failed: number;
+  /** Sum of the durations. */
+  total_ms: number;
+};
+
+/** A request in a lane. */
+export type LaneRequest = {
+  /** Index in `lanes`. */
+  lane: number;
+  id: string;
+  /** Position in the conversation, from 1. */
+  turn: number;
+  /** Milliseconds since `started_at`. */
+  start_ms: number;
+  end_ms: number;
+  failed: boolean;
+  result: Result;
+  model: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  tokens_estimated: boolean;
+  cost_usd: number | null;
+  /** The first 80 characters of `input_preview`. */
+  preview: string | null;
+};
+
+/** A call of a tool that the client ran. */
+export type LaneCall = {
+  /** Index in `lanes`. */
+  lane: number;
+  name: string;
+  /** Id of the call. `null` if the API has no such ids. */
+  id: string | null;
+  /** Id of the request whose response has the call. */
+  request: string;
+  /** Index among the tool calls of the response. */
+  position: number;
+  /** Turn of the request whose response has the call. */
+  turn: number;
+  /** The first 120 characters of the arguments. */
+  arguments: string;
+  /** End of the response, in milliseconds since `started_at`. */
+  start_ms: number;
+  /** Start of the request that brings the result. `null` if no request has brought a result. */
+  end_ms: number | null;
+  /** Whether the result looks like an error. */
+  failed: boolean;
+  /** The first 120 characters of the result. `null` if no request has brought a result. */
+  result: string | null;
+  /** Number of lines of the result. */
+  result_lines: number;
+  /** Id of the request that brings the result. */
+  result_request: string | null;
+  /** Index of the message with the result among the messages of `result_request`. */
+  result_message: number | null;
+};
+
+/** Totals of the calls of one tool, in all conversations. */
+export type ToolTotals = {
+  name: string;
+  calls: number;
+  /** Number of calls whose result looks like an error. */
+  failed: number;
+  /** Number of calls without a result. */
+  unanswered: number;
+  /** Sum of the durations of the calls with a result. */
+  total_ms: number;
+  longest_ms: number | null;
+};
+
+/** Totals of all lanes. Time in which several requests or calls ran counts once in the fields `…_wall_ms`. */
+export type LaneTotals = {
+  requests: number;
+  failed: number;
+  calls: number;
+  failed_calls: number;
+  unanswered_calls: number;
+  /** Sum of the durations of the requests. */
+  model_ms: number;
+  model_wall_ms: number;
+  /** Sum of the durations of the calls. */
+  tool_ms: number;
+  tool_wall_ms: number;
+  /** Time from the start of the first request to the end of the last one. */
+  wall_ms: number;
+  /** Time in which neither a request nor a call ran. */
+  idle_ms: number;
+  input_tokens: number;
+  output_tokens: number;
+  tokens_estimated: boolean;
+  /** Sum of the known costs. `null` if no cost is known. */
+  cost_usd: number | null;
+};
+
 /** A page of namespaces, in descending order of `sort`. */
 export type NamespacePage = {
   data: (Namespace)[];

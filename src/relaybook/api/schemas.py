@@ -15,6 +15,7 @@ from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDele
 from relaybook.log.ask.detail import RequestDetail
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row, TimestampText
+from relaybook.log.ask.lanes import Lanes
 from relaybook.log.ask.last_good import LastGood
 from relaybook.log.ask.namespaces import NamespacePage
 from relaybook.log.ask.progress import ResponseProgress
@@ -139,6 +140,7 @@ MODELS: tuple[Any, ...] = (
     RequestCount,
     StatsResponse,
     Thread,
+    Lanes,
     NamespacePage,
     LabelChange,
     NewFeedback,

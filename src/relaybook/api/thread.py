@@ -15,10 +15,14 @@ from relaybook.log.query.filters import BadFilter, Filter, Term
 routes = Routes("log")
 
 _PAGING: Final = ("limit", "cursor", "around")
-_PARAMETERS = [
+#: The parameters that select a thread.
+THREAD_PARAMETERS: Final = [
     openapi.parameter("namespace", "The namespace to show as a thread."),
     openapi.parameter("session", "Instead of `namespace`: the session to show as a thread."),
     openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property to show as a thread."),
+]
+_PARAMETERS: Final = [
+    *THREAD_PARAMETERS,
     openapi.limit(500),
     openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
     openapi.parameter(
@@ -43,13 +47,14 @@ async def get_thread(request: Request) -> Response:
     the 2,000 requests before the page are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
-    limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
+    limit, filter_ = arguments.limit_of(paging, 500), thread_of(arguments.filter_of(rest, *_PAGING))
     cursor, around = arguments.position_of(paging, only_older=True)
     result = await async_asker_of(request).run(lambda asker: asker.thread(filter_, limit, cursor, around))
     return Response(msgspec.json.encode(result), media_type="application/json")
 
 
-def _thread(filter_: Filter) -> Filter:
+def thread_of(filter_: Filter) -> Filter:
+    """Return the filter, which must select a thread. Raises BadFilter."""
     other_names = [term.name for term in filter_.terms if not _selects_thread(term)]
     rule = "A thread is selected by exactly one namespace=, session= or property.<name>= parameter"
     if other_names and len(other_names) < len(filter_.terms):

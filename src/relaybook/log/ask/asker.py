@@ -10,6 +10,7 @@ from relaybook.log.ask import (
     deletions,
     detail,
     feedback,
+    lanes,
     last_good,
     namespaces,
     progress,
@@ -27,6 +28,7 @@ from relaybook.log.ask.deletions import LATEST, DeletionList, DeletionRow, Reque
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row
+from relaybook.log.ask.lanes import Lanes
 from relaybook.log.ask.last_good import LastGood
 from relaybook.log.ask.namespaces import Namespace, NamespacePage
 from relaybook.log.ask.progress import ResponseProgress
@@ -119,6 +121,13 @@ class Asker:
     def thread(self, filter_: Filter, limit: int, cursor: Cursor | None = None, around: str | None = None) -> Thread:
         """Return a page of the thread that the filter selects, in the order of recording."""
         return thread.thread(self._reader, filter_, limit, (cursor, around), self.deadline_ns)
+
+    def lanes(self, selected: Filter | str) -> Lanes:
+        """Return when the models and the tools of a thread ran. ``selected`` is a filter, or any id of a request.
+
+        With an id, the answer has only the conversation of the request.
+        """
+        return lanes.lanes(self._reader, selected, self.deadline_ns)
 
     def export(self, query: ExportQuery) -> Export:
         """Begin an export. Its chunks are read later, without a deadline."""

@@ -39,11 +39,13 @@ _WINDOW: Final = 2
 #: Many conversations can have the same response if it has fewer characters.
 _LONG_TEXT: Final = 80
 #: The type of items of which clients send only the id. Most of these items are messages and reasoning of the assistant.
-_REFERENCE: Final = "item_reference"
+ITEM_REFERENCE: Final = "item_reference"
 #: The type of a message with the earlier turns as tokens, which are in the field of this name (Ollama).
 _CONTEXT: Final = "context"
 #: Types of items that come from the assistant but have no role (Responses API).
-_ASSISTANT_ITEMS: Final = frozenset({"compaction", "program", "program_output", "mcp_list_tools", _REFERENCE, _CONTEXT})
+_ASSISTANT_ITEMS: Final = frozenset(
+    {"compaction", "program", "program_output", "mcp_list_tools", ITEM_REFERENCE, _CONTEXT}
+)
 #: smolagents never sends tool calls. It appends this text and a list of them to the text of the response, and appends
 #: the end of a block of code, where it has stopped the model.
 _CALLS_AS_TEXT: Final = "Calling tools:\n[{'id': '"
@@ -119,7 +121,7 @@ def _reference(parts: Sequence[Part]) -> str | None:
     """
     if parts and parts[-1].type == _CONTEXT:
         return _context_id(parts[-1].other)
-    if not parts or any(part.type != _REFERENCE for part in parts):
+    if not parts or any(part.type != ITEM_REFERENCE for part in parts):
         return None
     item_id = parts[-1].other.get("id")
     return item_id if isinstance(item_id, str) else None
@@ -150,7 +152,7 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | Non
     parts: list[Part] | None = None
     latest = b""
     for index, message in enumerate(messages):
-        if _is_from_assistant(message):
+        if is_from_assistant(message):
             parts = (parts or []) + message.parts
             continue
         if parts is not None:
@@ -167,7 +169,8 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | Non
         yield len(messages), parts, _assistant_key(parts)
 
 
-def _is_from_assistant(message: Message) -> bool:
+def is_from_assistant(message: Message) -> bool:
+    """Return whether the message is part of a response."""
     if message.role is not None:
         return message.role == "assistant"
     part = message.parts[0] if message.parts else None

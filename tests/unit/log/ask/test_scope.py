@@ -87,6 +87,12 @@ def thread(asker: Asker, ask: Ask) -> Any:
     return asker.thread(Filter((term,)), ask.limit(), around=ask.random.choice((None, ask.id())))
 
 
+def lanes(asker: Asker, ask: Ask) -> Any:
+    name = ask.random.choice(NAMESPACES)
+    term = ask.random.choice((Term("namespace", (name,)), Term("session", ("s1",))))
+    return asker.lanes(ask.random.choice((ask.id(), Filter((term,)))))
+
+
 def stats(asker: Asker, ask: Ask) -> Any:
     begin = ask.random.choice((None, START_US, START_US + 7 * 3_600_000_000))
     terms = tuple(term for term in ask.filter.terms if term.name != "from")
@@ -170,6 +176,7 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "compare": lambda asker, ask: asker.compare(ask.id(), ask.id()),
     "last_good": lambda asker, ask: asker.last_good(ask.id()),
     "thread": thread,
+    "lanes": lanes,
     "export": export,
     "replayable": lambda asker, ask: asker.replayable(ask.filter).data,
     "count": lambda asker, ask: asker.count(ask.filter),
