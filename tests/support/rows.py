@@ -24,6 +24,7 @@ def detail(**fields: Any) -> dict[str, Any]:
         "messages": None,
         "response": None,
         "timeline": [],
+        "attempts": [],
         "also": [],
     }
     inner = {name: fields.pop(name) for name in list(fields) if name in own}

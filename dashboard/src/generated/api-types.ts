@@ -102,9 +102,9 @@ export type Row = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
+  /** First 200 characters of what is new in the request: the last user message, or the results of tools, such as `read_file: 212 lines`. If the request has no messages, of the prompt or input. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** First 200 characters of the response. `null` if bodies are not stored. */
+  /** First 200 characters of the response. If the response calls tools, their names and arguments come first. `null` if bodies are not stored. */
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
@@ -194,6 +194,8 @@ export type RequestDetail = {
   response: Response | null;
   /** A pair for each chunk of the response: milliseconds since the request's headers arrived, and number of bytes. */
   timeline: ([number, number])[];
+  /** All attempts of this request, first attempt first, if it was sent again after a failure or by the SDK. Empty if there was one attempt. */
+  attempts: (Attempt)[];
   /** Up to 20 other finished requests that the id in the path also identifies, newest first. */
   also: (Sighting)[];
   /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
@@ -296,9 +298,9 @@ export type RequestDetail = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
+  /** First 200 characters of what is new in the request: the last user message, or the results of tools, such as `read_file: 212 lines`. If the request has no messages, of the prompt or input. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** First 200 characters of the response. `null` if bodies are not stored. */
+  /** First 200 characters of the response. If the response calls tools, their names and arguments come first. `null` if bodies are not stored. */
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
@@ -389,6 +391,13 @@ export type Error = {
   message?: string | null;
   /** The error, as sent. */
   raw?: unknown;
+};
+
+/** One attempt of a request. `id` is the Relaybook id. */
+export type Attempt = {
+  id: string;
+  started_at: string;
+  result: Result;
 };
 
 /** Another request that the id in the path also identifies. `id` is the Relaybook id of this other request. */
@@ -655,8 +664,10 @@ export type ThreadRow = {
   turn: number;
   /** Id of the request that this request continues. `null` if this request starts a conversation. */
   follows: string | null;
-  /** Id of an earlier request with the same messages. This request is a retry or a variant of the earlier request. */
+  /** Id of an earlier request with the same messages. `null` if there is none in the 15 minutes before. */
   repeats: string | null;
+  /** `true` if `repeats` is set, and the SDK says that this request is a retry, or the earlier request failed. */
+  is_retry: boolean;
   new_messages: NewMessages;
   /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
   id: string;
@@ -758,9 +769,9 @@ export type ThreadRow = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
+  /** First 200 characters of what is new in the request: the last user message, or the results of tools, such as `read_file: 212 lines`. If the request has no messages, of the prompt or input. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** First 200 characters of the response. `null` if bodies are not stored. */
+  /** First 200 characters of the response. If the response calls tools, their names and arguments come first. `null` if bodies are not stored. */
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";

@@ -215,14 +215,25 @@ def show(
     any_id: Annotated[
         str,
         Parameter(
-            help="Id of the request: the Relaybook id (Service-Request-Id), the provider's id or the client's id"
+            help="Id of the request: the Relaybook id (Service-Request-Id), the provider's id or the client's id. With "
+            "--thread also session=ID, namespace=NAME or property.NAME=VALUE"
         ),
     ],
     *,
-    json: Annotated[bool, Parameter(negative=(), help="Print the request as one JSON object")] = False,
+    thread: Annotated[
+        bool,
+        Parameter(
+            negative=(), help="Print the conversation of the request, or a thread: its turns, tool calls and totals"
+        ),
+    ] = False,
+    json: Annotated[bool, Parameter(negative=(), help="Print one JSON object")] = False,
     **flags: Any,
 ) -> int:
-    """Print one request: its result, messages and response."""
+    """Print one request: its result, messages and response. With --thread, print a conversation or a thread."""
+    if thread:
+        from relaybook.cli.show_thread import show_thread
+
+        return show_thread(_resolve(flags), any_id, as_json=json)
     from relaybook.cli.show import show
 
     return show(_resolve(flags), any_id, as_json=json)

@@ -169,6 +169,13 @@ class ServerLog:
             raise _lost(error) from None
         return msgspec.convert(page, ReplayablePage)
 
+    def lanes(self, terms: list[tuple[str, str]]) -> dict[str, Any] | None:
+        try:
+            lanes: dict[str, Any] = self._get_required("/api/lanes", terms)
+        except _NotFound:
+            return None
+        return lanes
+
     def values(self, field: str) -> list[str]:
         return [
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]

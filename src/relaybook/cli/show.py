@@ -67,6 +67,13 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, f"{note['code']}: {note['message']}"
     for feedback in detail["feedback"]:
         yield "feedback", _feedback(feedback)
+    attempts = detail.get("attempts") or []
+    for number, attempt in enumerate(attempts, 1):
+        mine = " (this request)" if attempt["id"] == detail["id"] else ""
+        yield (
+            "attempt",
+            f"{number} of {len(attempts)}: {attempt['result']['text']}, {attempt['id']}{mine}",
+        )
     for other in detail.get("also") or []:
         yield "also", f"{other['id']}, {local_time(other['started_at'])}"
 

@@ -75,6 +75,12 @@ class LogSource(Protocol):
         `None` if no request has the id.
         """
 
+    def lanes(self, terms: Terms) -> dict[str, Any] | None:
+        """Return the lanes of a thread, or `None` if the term ``conversation`` is the id of no request.
+
+        ``terms`` are the parameters of ``GET /api/lanes``.
+        """
+
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
 

@@ -151,6 +151,16 @@ class StoreLog:
         filter_, paths = _filter_of(terms), ignored_paths(ignored)
         return self._ask(lambda asker: asker.replayable(filter_, after, paths))
 
+    def lanes(self, terms: list[tuple[str, str]]) -> dict[str, Any] | None:
+        ((name, value),) = terms
+        selected = value if name == "conversation" else _filter_of(terms)
+        try:
+            body = self._ask(lambda asker: msgspec.json.encode(asker.lanes(selected)))
+        except AskError:  # no request has this id
+            return None
+        lanes: dict[str, Any] = msgspec.json.decode(body)
+        return lanes
+
     def values(self, field: str) -> list[str]:
         listed = self._ask(lambda asker: asker.values(field, "", MAX_LIMIT))
         return [each.value for each in listed.data]

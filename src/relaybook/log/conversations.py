@@ -27,7 +27,7 @@ from relaybook.log.store.port import Link
 
 #: Maximum time between a request and its repeat. After this time, a request with the same messages is not considered a
 #: retry. OpenAI's SDK retries after a timeout of ten minutes and a pause.
-_REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
+REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
 Key = TypeVar("Key", int, str)
 
 
@@ -108,7 +108,7 @@ class Conversations:
 
     def _repeated(self, link: Link, chain: MessageChain) -> str | None:
         same = self._find(self._by_messages_key, chain.messages_key, link)
-        if same is None or not _is_whole(chain) or link.started_at - same.started_at > _REPEATS_WITHIN_US:
+        if same is None or not _is_whole(chain) or link.started_at - same.started_at > REPEATS_WITHIN_US:
             return None
         return same.id
 

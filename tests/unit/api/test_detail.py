@@ -58,6 +58,30 @@ def test_a_result_has_the_name_of_its_call_which_can_be_in_a_stored_response() -
     assert message["parts"] == [expected | {"name": "add", "arguments": '{"a":1}'}]
 
 
+def test_messages_before_the_first_one_asked_for_are_left_out() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "add"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "8"},
+    ]
+    store = MemoryStore()
+    store.commit(Batch(entries=[entry_of(record_of(1), json.dumps({"messages": messages}).encode(), b"{}")]))
+
+    def results(first: int) -> list[dict[str, Any]]:
+        found = client_of(store).get(f"/api/requests/{record_of(1).id}?first_message={first}").json()["messages"]
+        assert len(found) == 3 - first
+        return [part for message in found for part in message["parts"] if part["kind"] == "tool_result"]
+
+    result = {"kind": "tool_result", "text": "8", "id": "c1", "name": "add"}
+    assert results(0) == [result | {"call": [1, 0]}]
+    assert results(1) == [result | {"call": [0, 0]}]
+    assert results(2) == [result | {"arguments": "{}"}]
+    assert results(3) == []
+    refused = client_of(store).get(f"/api/requests/{record_of(1).id}?first_message=-1")
+    assert (refused.status, refused.json()["error"]["param"]) == (400, "first_message")
+
+
 def test_a_streamed_response_is_assembled() -> None:
     assert text_of(detail_of(b"{}", STREAM, stream=True)["response"]["outputs"][0]) == "It was."
 

@@ -111,7 +111,37 @@ def test_an_invalid_around_is_rejected_with_a_reason() -> None:
 def test_a_retry_repeats_the_failed_request() -> None:
     store = log(*conversation(2), entry(8, ["question 1", "answer 1", "question 2"], "another"))
     [_, second, third] = thread(store)["data"]
-    assert (third["turn"], third["repeats"]) == (2, second["id"])
+    assert (third["turn"], third["repeats"], third["is_retry"]) == (2, second["id"], False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_retry"),
+    [({}, {}, False), ({"failed": True}, {}, True), ({}, {"retry_count": 1}, True), ({}, {"retry_count": 0}, False)],
+)
+def test_a_repeat_is_a_retry_after_a_failure_or_if_the_sdk_says_so(
+    first: dict[str, Any], second: dict[str, Any], is_retry: bool
+) -> None:
+    store = log(entry(1, ["question"], "one", **first), entry(2, ["question"], "two", **second))
+    assert [row["is_retry"] for row in thread(store)["data"]] == [False, is_retry]
+
+
+def test_every_attempt_lists_all_attempts() -> None:
+    failed = {"failed": True, "status": 429}
+    store = log(
+        entry(1, ["question"], "unrelated"),
+        entry(2, ["question"], "a", **failed, retry_count=0),
+        entry(3, ["other"], "b", **failed),
+        entry(4, ["question"], "c", outcome="client_closed", retry_count=1),
+        entry(5, ["question"], "d", retry_count=2),
+        entry(6, ["question"], "asked again", retry_count=0),
+    )
+    ids = [record_of(number).id for number in (2, 4, 5)]
+    for attempt in ids:
+        found = client_of(store).get(f"/api/requests/{attempt}").json()["attempts"]
+        assert [each["id"] for each in found] == ids
+        assert [each["result"]["code"] for each in found] == ["rate_limited", "client_disconnected", "complete"]
+    for number in (1, 3, 6):
+        assert client_of(store).get(f"/api/requests/{record_of(number).id}").json()["attempts"] == []
 
 
 @pytest.mark.parametrize("thread_of", ["namespace=nobody", "property.session=nobody", "namespace=user-1&cursor=o1"])

@@ -98,9 +98,12 @@ class Asker:
         """Return the finished requests with the highest values of a field, highest first."""
         return requests.top(self._reader, filter_, field, limit, self.deadline_ns)
 
-    def detail(self, any_id: str) -> Row:
-        """Return everything known about the request with an id: the fields of ``RequestDetail``."""
-        return detail.detail(self._reader, any_id)
+    def detail(self, any_id: str, first_message: int = 0) -> Row:
+        """Return everything known about the request with an id: the fields of ``RequestDetail``.
+
+        Messages before ``first_message`` are left out.
+        """
+        return detail.detail(self._reader, any_id, first_message, self.deadline_ns)
 
     def progress(self, any_id: str) -> ResponseProgress:
         """Return how the text of a streamed response grew from chunk to chunk."""

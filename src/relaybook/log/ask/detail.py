@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from relaybook.clock import format_timestamp
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row, TimestampText, row_fields
+from relaybook.log.ask.retries import Attempt, attempts
 from relaybook.log.formats.conversation import Message, Request, Response, plain
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.tool_results import add_calls, link_results
@@ -85,6 +86,13 @@ class DetailPart(Struct, kw_only=True):
             "number of bytes."
         ),
     ]
+    attempts: Annotated[
+        list[Attempt],
+        Meta(
+            description="All attempts of this request, first attempt first, if it was sent again after a failure or by "
+            "the SDK. Empty if there was one attempt."
+        ),
+    ]
     also: Annotated[
         list[Sighting],
         Meta(description="Up to 20 other finished requests that the id in the path also identifies, newest first."),
@@ -128,16 +136,18 @@ def view(reader: Reader, any_id: str) -> tuple[RequestView, list[Record]]:
     return found
 
 
-def detail(reader: Reader, any_id: str) -> Row:
+def detail(reader: Reader, any_id: str, first_message: int, deadline_ns: int) -> Row:
     """Return the fields of the row and of DetailPart in a dict that msgspec can encode.
 
-    Raises RequestNotFound.
+    Messages before ``first_message`` are left out. Raises RequestNotFound.
     """
     found, also = view(reader, any_id)
-    return to_json(found.record) | msgspec.structs.asdict(_part(reader, found, also))
+    part = _part(reader, found, also, first_message)
+    part.attempts = attempts(reader, found.record, deadline_ns)
+    return to_json(found.record) | msgspec.structs.asdict(part)
 
 
-def _part(reader: Reader, found: RequestView, also: list[Record]) -> DetailPart:
+def _part(reader: Reader, found: RequestView, also: list[Record], first_message: int) -> DetailPart:
     damage = found.damage
     request = response = None
     try:
@@ -156,9 +166,10 @@ def _part(reader: Reader, found: RequestView, also: list[Record]) -> DetailPart:
         stored_request_bytes=found.size("request"),
         stored_response_bytes=found.size("response"),
         parameters=None if request is None else sanitize(request.parameters),
-        messages=None if request is None else plain(request.messages),
+        messages=None if request is None else plain(_from(request.messages, first_message)),
         response=plain(response),
         timeline=_timeline(found.detail),
+        attempts=[],
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )
 
@@ -172,6 +183,17 @@ def _link_results(reader: Reader, request: Request) -> None:
     with suppress(BodyDamaged):
         outputs = (continued[0].response() or Response()).outputs
         add_calls(missing, (part for output in outputs for part in output.parts))
+
+
+def _from(messages: list[Message], first: int) -> list[Message]:
+    """Return the messages from an index on. Results whose calls are left out have the arguments of their calls."""
+    for part in (part for message in messages[first:] if first for part in message.parts if part.call is not None):
+        at, place = part.call or (0, 0)
+        if at < first:
+            part.arguments, part.call = messages[at].parts[place].arguments, None
+        else:
+            part.call = (at - first, place)
+    return messages[first:]
 
 
 def _timeline(detail: Detail) -> list[tuple[float, int]]:

@@ -78,9 +78,11 @@ MEANINGS: Final[dict[str, str]] = {
     "client_request_id": "Value of the header `x-client-request-id` in the request.",
     "retry_count": "Number of retries before this request, as reported by the SDK.",
     "trace_id": "Trace id from the request header `traceparent`.",
-    "input_preview": "First 200 characters of the last user message, or of the prompt or input if the request has no "
-    "messages. `null` if bodies are not stored.",
-    "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
+    "input_preview": "First 200 characters of what is new in the request: the last user message, or the results of "
+    "tools, such as `read_file: 212 lines`. If the request has no messages, of the prompt or input. `null` if bodies "
+    "are not stored.",
+    "output_preview": "First 200 characters of the response. If the response calls tools, their names and arguments "
+    "come first. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
     "no longer stored.",
     "notes": "What could not be read in the request or the response.",

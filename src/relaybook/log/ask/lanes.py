@@ -17,7 +17,7 @@ from relaybook.log.ask.fields import TimestampText
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.formats.text import preview
 from relaybook.log.query.filters import Cursor, Filter, Term
-from relaybook.log.record import MessageChain, Record, decode_chain
+from relaybook.log.record import Record, decode_chain
 from relaybook.log.row import Result, result_of
 from relaybook.log.store.port import Page, Reader
 from relaybook.log.tool_runs import ToolRun, tool_runs
@@ -274,7 +274,7 @@ class _Layout:
             end_us = run.result_request.started_at
             start_us = min(start_us, end_us)
         start_ms, end_ms = self._ms(start_us), None if end_us is None else self._ms(end_us)
-        failed = run.result is not None and run.result.is_error
+        failed = run.result is not None and run.result.failed
         ms = 0.0 if end_ms is None else end_ms - start_ms
         return LaneCall(
             lane=self._count(position.conversation, name, failed=failed, ms=ms),

@@ -11,6 +11,7 @@ from relaybook.log.aggregate.aggregates import Aggregates, contribution_of
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.ask.fields import TimestampText, row_fields
 from relaybook.log.ask.requests import around_not_found
+from relaybook.log.ask.retries import Retries
 from relaybook.log.ask.stats import Aggregate, aggregate_of
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
@@ -47,8 +48,15 @@ class ThreadPart(Struct, kw_only=True):
     repeats: Annotated[
         str | None,
         Meta(
-            description="Id of an earlier request with the same messages. This request is a retry or a variant of the "
-            "earlier request."
+            description="Id of an earlier request with the same messages. `null` if there is none in the 15 minutes "
+            "before."
+        ),
+    ]
+    is_retry: Annotated[
+        bool,
+        Meta(
+            description="`true` if `repeats` is set, and the SDK says that this request is a retry, or the earlier "
+            "request failed."
         ),
     ]
     new_messages: NewMessages
@@ -118,6 +126,7 @@ def thread(
     page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
     links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
     positions = positions_of(reversed(links))
+    retries = Retries(positions, links)
     records = page.records[::-1]
     # If ``reader.links`` was stopped at its deadline, some records have no position. Show each of these records as a
     # conversation of its own.
@@ -125,7 +134,7 @@ def thread(
     positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)
     return Thread(
-        data=[_row(record, positions[record.id]) for record in records],
+        data=[_row(record, positions[record.id], is_retry=retries.is_retry(record)) for record in records],
         conversations=_conversations(records, positions),
         total=_total(reader, filter_, deadline_ns),
         is_thread=bool(records) and continuing * 5 >= len(records),
@@ -155,13 +164,14 @@ def _page(
     return reader.page(filter_, limit, cursor, deadline_ns), cursor
 
 
-def _row(record: Record, position: Position) -> ThreadRow:
+def _row(record: Record, position: Position, *, is_retry: bool) -> ThreadRow:
     new = NewMessages(from_=position.new_from, count=position.messages - position.new_from)
     return to_json(record) | {
         "conversation": position.conversation,
         "turn": position.turn,
         "follows": position.follows,
         "repeats": position.repeats,
+        "is_retry": is_retry,
         "new_messages": new,
     }
 

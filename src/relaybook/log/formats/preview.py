@@ -6,7 +6,10 @@ from typing import Final
 
 from relaybook.log.formats.conversation import Message, Output, Part, Response
 from relaybook.log.formats.media import describe_media
+from relaybook.log.formats.message_chain import is_from_assistant
 from relaybook.log.formats.text import clean_or_none, preview
+from relaybook.log.formats.tool_calls import is_client_call
+from relaybook.log.formats.tool_results import looks_failed
 
 #: Elements that agents add to what a person wrote, as a part or a piece of the user's message.
 _ADDED: Final = (
@@ -29,14 +32,18 @@ _SPACE: Final = re.compile(r"\s*+")
 _AROUND_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(_AROUND)})>(.*?)(?:</\1>|$)", re.DOTALL)
 #: Only this much of a text is searched for what a person wrote.
 _MAX_SEARCHED: Final = 100_000
+#: Between the results of several tools, and between calls and text.
+_BETWEEN: Final = " · "
 
 
 def input_preview(messages: Sequence[Message]) -> str | None:
-    """Return a preview of the last thing that the user wrote.
+    """Return a preview of what is new in a request: what the user wrote last, or the results of tools after that.
 
     Elements that agents add, such as ``<system-reminder>``, are skipped. If there is no such text, the last message of
     any role with visible content is used, and then the added elements.
     """
+    if (results := _results_preview(messages)) is not None:
+        return results
     fallback = added = None
     for message in reversed(messages):
         is_user = message.role == "user"
@@ -49,6 +56,40 @@ def input_preview(messages: Sequence[Message]) -> str | None:
         if is_user and added is None:
             added = _preview(message.parts, is_user=False)
     return fallback or added
+
+
+def _results_preview(messages: Sequence[Message]) -> str | None:
+    """Return a preview of the results after the last response, such as ``read_file: 212 lines · grep: no output``.
+
+    `None` if there are no results, or if the user has written something after the response.
+    """
+    results: list[tuple[Message, Part]] = []
+    names: dict[str, str] = {}
+    is_before = False
+    for message in reversed(messages):
+        if is_from_assistant(message):
+            if not results:
+                return None
+            is_before = True
+            names |= {part.id: part.name for part in message.parts if part.id and part.name}
+        elif is_before:
+            break
+        elif message.role == "user" and _preview(message.parts, is_user=True) is not None:
+            return None
+        else:
+            results += [(message, part) for part in reversed(message.parts) if part.kind == "tool_result"]
+    shown = [_result(message, part, part.name or names.get(part.id or "") or "tool") for message, part in results]
+    return preview(_BETWEEN.join(reversed(shown)))
+
+
+def _result(message: Message, part: Part, name: str) -> str:
+    text = (part.text or "").strip()
+    media = [describe_media(each.kind, each.media) for each in message.parts if each.media is not None]
+    if looks_failed(part, message.other):
+        return f"{name} failed: {preview(text.partition(chr(10))[0]) or 'no output'}"
+    if "\n" in text:
+        return f"{name}: {text.count(chr(10)) + 1:,} lines"
+    return f"{name}: {preview(text) or ' '.join(media) or 'no output'}"
 
 
 def texts_preview(messages: Sequence[Message]) -> str | None:
@@ -101,17 +142,21 @@ def _after_space(text: str, at: int) -> int:
 def output_preview(response: Response) -> str | None:
     """Return a preview of the first output. `None` if it is empty.
 
-    The preview shows the first of these that there is: text, transcript, refusal, media, tool calls, reasoning.
+    If the client must run a tool, the preview shows all tool calls, and the text after them. Otherwise, it shows the
+    first of these that there is: text, transcript, refusal, media, tool calls, reasoning.
     """
     if not response.outputs:
         return None
     output = response.outputs[0]
+    calls = " ".join(_call(part) for part in output.parts if part.kind == "tool_call")
+    is_for_client = any(map(is_client_call, output.parts))
     for kind in ("text", "audio", "refusal"):
         if shown := preview("".join(texts_of(output, kind))):
-            return shown
+            return preview(f"{calls}{_BETWEEN}{shown}") if is_for_client else shown
+    if is_for_client:
+        return preview(calls)
     described = [describe_media(part.kind, part.media) for part in output.parts if part.media is not None]
-    calls = [_call(part) for part in output.parts if part.kind == "tool_call"]
-    for pieces in (described, calls, texts_of(output, "reasoning"), texts_of(output, "other")):
+    for pieces in (described, [calls], texts_of(output, "reasoning"), texts_of(output, "other")):
         if shown := preview(" ".join(pieces)):
             return shown
     return None
@@ -123,7 +168,7 @@ def texts_of(output: Output, kind: str) -> list[str]:
 
 
 def _call(part: Part) -> str:
-    return f"ƒ {part.name or '?'}({preview(part.arguments) or ''})"
+    return f"{part.name or '?'}({preview(part.arguments) or ''})"
 
 
 def finish_reason(response: Response) -> str | None:

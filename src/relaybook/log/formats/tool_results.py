@@ -22,7 +22,8 @@ _MAX_JSON: Final = 1 << 20
 _SEARCHED: Final = 2000
 _SEARCHED_ITEMS: Final = 20
 _BEGINS_AS_ERROR: Final = re.compile(
-    r"\s*(?:<tool_use_error>|(?:Error|ERROR|error)\b[^\n:]{0,40}:|Traceback \(most recent)"
+    r"\s*(?:<tool_use_error>|(?:Error|ERROR|error)\b[^\n:]{0,40}:|Traceback \(most recent"
+    r"|[\w.]{0,80}(?:Error|Exception): )"
 )
 #: A line that says how a command ended, as the shell tools of agents write it.
 _EXIT_LINE: Final = re.compile(
@@ -95,7 +96,9 @@ def looks_failed(result: Part, of_message: dict[str, Any]) -> bool:
 
 
 def _says_failed(fields: dict[str, Any]) -> bool:
-    if any(fields.get(name) is True for name in _FLAGS):
+    if any(fields.get(name) is True for name in _FLAGS) or fields.get("success") is False:
+        return True
+    if fields.get("status") in ("failed", "incomplete"):  # an output of the Responses API
         return True
     # Gemini's code execution.
     code = fields.get("codeExecutionResult")

@@ -49,7 +49,7 @@ def test_totals_equal_the_ledger(format_: Format) -> None:
     assert totals.idle_ms == max(ends) - wall_of([*done, *zip(starts, ends, strict=True)])
     assert (totals.input_tokens, totals.output_tokens) == (sum(inputs), sum(outputs))
     assert totals.cost_usd == pytest.approx(sum(costs))
-    assert found.complete and not found.has_older
+    assert (found.complete, found.has_older) == (True, False)
 
 
 @pytest.mark.parametrize("format_", get_args(Format))

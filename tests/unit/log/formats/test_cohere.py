@@ -118,7 +118,7 @@ def test_the_first_token_is_the_first_text() -> None:
 def test_a_stream_without_its_end_is_incomplete(complete: bool, ending: str) -> None:
     found = reading(b"".join(EVENTS[:-1]), complete=complete).response
     assert (found.ending, found.error, found.usage) == (ending, None, None)
-    assert output_preview(found) == "Sunny. 😀"
+    assert output_preview(found) == 'weather({"city":"Rome"}) · Sunny. 😀'
 
 
 def test_calls_have_indexes_of_their_own() -> None:

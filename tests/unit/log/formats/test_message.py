@@ -316,7 +316,7 @@ def test_blocks_become_parts_and_tool_results_become_messages_of_tools() -> None
         ([{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "é" * 300}}],
          "[file plain 600 B]"),
         ([{"type": "document", "source": {"type": "file", "file_id": "file_1"}}], "[file file_1]"),
-        ([RESULT], "18 °C"),
+        ([RESULT], "tool: 18 °C"),
     ],
 )  # fmt: skip
 def test_the_preview_shows_the_last_user_message(content: Any, expected: str) -> None:

@@ -162,7 +162,7 @@ def test_a_broken_line_in_the_middle_is_reported() -> None:
     found = reading(encode(LINES[2], b'{"message": {"content": "lo', *LINES[3:]))
     assert [note.code for note in found.notes] == ["not_json"]
     assert found.response.error is not None
-    assert output_preview(found.response) == "I will look."
+    assert output_preview(found.response) == 'get_weather({"city":"Zürich","days":2}) · I will look.'
 
 
 def test_an_error_can_be_a_line_of_a_stream() -> None:

@@ -76,7 +76,7 @@ def test_function_calls_are_joined() -> None:
     data = CREATED + of("response.output_item.added", item=CALL | {"arguments": ""})
     data += of("response.function_call_arguments.delta", delta='{"x"')
     data += of("response.function_call_arguments.delta", delta=":1}")
-    assert output_preview(response_of(data)) == 'ƒ f({"x":1})'
+    assert output_preview(response_of(data)) == 'f({"x":1})'
 
 
 @pytest.mark.parametrize("identity", ["output_index", "item_id"])
@@ -92,7 +92,7 @@ def test_arguments_of_parallel_calls_are_joined_by_index_or_id(identity: str) ->
         of("response.function_call_arguments.delta", delta=text, **at(n))
         for n, text in ((2, "[2"), (1, "[1"), (2, "]"), (1, "]"))
     ]
-    assert output_preview(response_of(CREATED + b"".join([*added, *deltas]))) == "ƒ f([1]) ƒ g([2])"
+    assert output_preview(response_of(CREATED + b"".join([*added, *deltas]))) == "f([1]) g([2])"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_arguments_of_parallel_calls_are_joined_by_index_or_id(identity: str) ->
 )
 def test_calls_of_openais_own_tools_are_tool_calls(item: dict[str, Any], name: str, arguments: str) -> None:
     found = response_of(RESPONSE | {"output": [CALL, item | {"id": "x_1"}]})
-    assert output_preview(found) == f"ƒ f({{}}) ƒ {name}({arguments})"
+    assert output_preview(found) == f"f({{}}) {name}({arguments})"
     assert found.outputs[0].parts[1] == Part("tool_call", name=name, id="x_1", arguments=arguments, type=item["type"])
 
 

@@ -117,6 +117,9 @@ def test_results_in_a_response_are_connected_too() -> None:
         '{"error": "no such file"}',
         '{"error": {"code": 404, "message": "Not found"}}',
         '{"isError": true, "content": []}',
+        '{"success": false}',
+        "ValueError: invalid literal",
+        "requests.exceptions.HTTPError: 404",
         '{"output": "", "metadata": {"exit_code": 2, "duration_seconds": 0.1}}',
         '[{"stdout": "", "stderr": "no", "outcome": {"type": "exit", "exit_code": 1}}]',
         "Error: ENOENT: no such file or directory",
@@ -159,5 +162,6 @@ def test_other_results_do_not(text: str | None) -> None:
 
 def test_the_api_can_say_that_a_result_is_an_error() -> None:
     assert looks_failed(Part("tool_result", "no"), {"is_error": True})
+    assert looks_failed(Part("tool_result", "no"), {"status": "incomplete"})
     assert looks_failed(Part("tool_result", "no", other={"is_error": True}), {})
     assert not looks_failed(Part("tool_result", "no"), {"is_error": False})
