@@ -125,6 +125,20 @@ export function progressQuery(id: string, chunks: number) {
   });
 }
 
+/**
+ * The response of a request and its messages from an index on. Requests of an agent have all earlier messages, so a
+ * long conversation would take minutes to load with them.
+ */
+export function turnQuery(id: string, firstMessage: number) {
+  const path = apiUrl(`requests/${encodeURIComponent(id)}`, [["first_message", String(firstMessage)]]);
+  return queryOptions({
+    queryKey: ["request", id, firstMessage],
+    queryFn: ({ signal }) => getJson<RequestDetail>(path, signal),
+    refetchInterval: retryWhenUnreachable,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 const TICK_MS = 5_000;
 
 /**

@@ -23,6 +23,7 @@ export function threadRow(id: string, changes: Partial<ThreadRow> = {}): ThreadR
     conversation: "1",
     follows: turn === 1 ? null : String(Number(id) - 1),
     repeats: null,
+    is_retry: false,
     new_messages: { from: 2 * turn - 2, count: 1 },
     ...changes,
     turn,

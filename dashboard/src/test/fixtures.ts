@@ -232,6 +232,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   messages: [textMessage("user", "Where is my refund?")],
   response: { id: "chatcmpl-1", outputs: [sampleOutput("It was sent.")] },
   timeline: [[2400, 300]],
+  attempts: [],
   also: [],
 };
 

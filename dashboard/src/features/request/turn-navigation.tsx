@@ -25,7 +25,8 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
   const { before = null, after = null, turn = 0 } = position ?? {};
   // Requests of a namespace are not necessarily a conversation.
   const isThread = position !== undefined || thread === filter || request.session !== null;
-  if (!isThread && !request.retry_count) return null;
+  const { attempts, retry_count } = request;
+  if (!isThread && !retry_count && attempts.length === 0) return null;
   return (
     <Group className={css.tags} gap="4px 12px" mih={26}>
       {isThread && <ThreadLink thread={thread} id={request.id} position={position} />}
@@ -40,7 +41,42 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
           <span aria-hidden="true"> ›</span>
         </QuietButton>
       )}
-      {request.retry_count ? <span>{plural(request.retry_count, "retry", "retries")} by the SDK</span> : null}
+      {attempts.length > 0 ? (
+        <Attempts request={request} onGo={onGo} />
+      ) : retry_count ? (
+        <span>{plural(retry_count, "retry", "retries")} by the SDK</span>
+      ) : null}
+    </Group>
+  );
+}
+
+/** The number of the request among the attempts of a prompt, with buttons for the attempts beside it. */
+function Attempts({ request: { id, attempts }, onGo }: { request: RequestDetail; onGo: (id: string) => void }) {
+  const at = attempts.findIndex((attempt) => attempt.id === id);
+  const [before, after] = [attempts[at - 1], attempts[at + 1]];
+  return (
+    <Group component="span" gap={2}>
+      <span>
+        Attempt {at + 1} of {attempts.length}
+      </span>
+      {before !== undefined && (
+        <QuietButton
+          label={`Attempt ${at}: ${before.result.text}`}
+          title={before.result.text}
+          onClick={() => onGo(before.id)}
+        >
+          ‹
+        </QuietButton>
+      )}
+      {after !== undefined && (
+        <QuietButton
+          label={`Attempt ${at + 2}: ${after.result.text}`}
+          title={after.result.text}
+          onClick={() => onGo(after.id)}
+        >
+          ›
+        </QuietButton>
+      )}
     </Group>
   );
 }

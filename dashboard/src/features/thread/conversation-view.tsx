@@ -37,12 +37,16 @@ export const ConversationView = memo(function ConversationView({ conversation }:
         {requests > 1 && (
           <>
             <span>{plural(turns, "turn")}</span>
-            {requests !== turns && <span>{plural(requests, "request")}</span>}
-            {failed > 0 && <span data-tone="bad">{failed} failed</span>}
-            <span title="Tokens: input → output">
-              {tokens(conversation.input_tokens, conversation.output_tokens, isEstimated)}
-            </span>
-            <span>{money(conversation.cost_usd, isEstimated)}</span>
+            {from === undefined && (
+              <>
+                {requests !== turns && <span>{plural(requests, "request")}</span>}
+                {failed > 0 && <span data-tone="bad">{failed} failed</span>}
+                <span title="Tokens: input → output">
+                  {tokens(conversation.input_tokens, conversation.output_tokens, isEstimated)}
+                </span>
+                <span>{money(conversation.cost_usd, isEstimated)}</span>
+              </>
+            )}
           </>
         )}
       </Group>

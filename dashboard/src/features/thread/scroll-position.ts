@@ -11,18 +11,39 @@ export class ScrollPosition {
   private anchor: Anchor | undefined;
   private atEnd = true;
   private lastTop = 0;
+  private isStartShown = false;
+  private readonly listeners = new Set<() => void>();
 
   /**
    * `start` is the request at which the page starts. By default, the page starts at the end of the thread. If the
-   * request is not loaded yet, the page starts at the end, and moves to the request when it is loaded, unless the
-   * viewer has left the end.
+   * request is not loaded yet, the page starts at the end, and moves to the request when it is loaded. The request
+   * keeps its position until the viewer scrolls, although the turns around it become higher when they are loaded.
    */
   constructor(private start: string | undefined) {}
+
+  /** Show a request, now or when it is loaded. */
+  goTo = (id: string): void => {
+    this.start = id;
+    this.isStartShown = false;
+    this.restore();
+  };
+
+  /** Whether a request must be loaded to be shown. */
+  isWaiting = (): boolean => this.start !== undefined && !this.isStartShown;
+
+  /** The request at the top of the visible area. */
+  current = (): string | undefined => this.anchor?.id;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
 
   /** Whether the viewer is at the end, so that new requests can be shown there. */
   isAtEnd = (): boolean => this.atEnd;
 
   toEnd = (): void => {
+    this.start = undefined;
     this.atEnd = true;
     this.restore();
   };
@@ -73,6 +94,9 @@ export class ScrollPosition {
     const { scroller } = this;
     if (scroller === undefined) return;
     const { scrollTop, scrollHeight, clientHeight } = scroller;
+    // The page itself has scrolled. At the last turns, this must not count as going to the end.
+    if (scrollTop === this.lastTop && this.start !== undefined) return;
+    if (this.isStartShown) this.start = undefined;
     // After content has shrunk, the viewer may be at the end. Growing content moves the end away, so only scrolling up
     // counts as leaving the end.
     if (scrollHeight - clientHeight - scrollTop < NEAR_PX) this.atEnd = true;
@@ -91,9 +115,10 @@ export class ScrollPosition {
     if (scroller.scrollTop !== this.lastTop) this.onScroll();
     const first = turns.find((turn) => turn.dataset.request === this.start);
     if (first !== undefined) {
-      this.leaveEnd();
-      first.focus({ preventScroll: true });
-      scroller.scrollTop += this.topOf(first) - EDGE_PX;
+      this.atEnd = false;
+      if (!this.isStartShown) mark(first);
+      this.isStartShown = true;
+      scroller.scrollTop += this.topOf(headOf(first)) - EDGE_PX;
       this.setAnchor(scroller, first);
     } else if (this.atEnd) {
       scroller.scrollTop = scroller.scrollHeight;
@@ -117,8 +142,26 @@ export class ScrollPosition {
     if (turn !== undefined && id !== undefined) {
       const top = this.topOf(turn);
       // Scroll positions are whole pixels. Rounding errors must not add up, so smaller changes are ignored.
-      if (id !== this.anchor?.id || Math.abs(top - this.anchor.top) >= 1) this.anchor = { id, top };
+      const isOther = id !== this.anchor?.id;
+      if (isOther || Math.abs(top - (this.anchor?.top ?? 0)) >= 1) this.anchor = { id, top };
+      if (isOther) for (const listener of this.listeners) listener();
     }
     this.lastTop = scroller.scrollTop;
   }
+}
+
+/** What must be visible together with a turn: the first turn of a conversation has the conversation's heading above. */
+function headOf(turn: HTMLElement): HTMLElement {
+  const conversation = turn.closest("section");
+  const isFirst = conversation?.querySelector("[data-request]") === turn;
+  return isFirst && conversation !== null && conversation.dataset.scroller === undefined ? conversation : turn;
+}
+
+const MARKED_MS = 2_000;
+
+/** Focus a turn, and tint it for a moment. */
+function mark(turn: HTMLElement): void {
+  turn.focus({ preventScroll: true });
+  turn.dataset.marked = "";
+  setTimeout(() => delete turn.dataset.marked, MARKED_MS);
 }

@@ -48,8 +48,8 @@ describe("the conversations of a thread", () => {
     const failed = { failed: true, status: 429 };
     const rows = [
       threadRow("1", failed),
-      threadRow("2", { ...failed, repeats: "1" }),
-      threadRow("3", { repeats: "2" }),
+      threadRow("2", { ...failed, repeats: "1", is_retry: true }),
+      threadRow("3", { repeats: "2", is_retry: true }),
       threadRow("4", { repeats: "3" }),
     ];
     const parts = groupConversations([threadPage(rows)])[0]?.parts.map(({ isFolded, isRepeated, repeatReason }) => [
@@ -61,13 +61,17 @@ describe("the conversations of a thread", () => {
       [false, false, undefined],
       [true, true, "Retry after a failure"],
       [false, true, "Retry after a failure"],
-      [true, true, "Retry"],
+      [true, true, "Same prompt again"],
     ]);
   });
 
   it("show the messages of a repeated request if the original is not loaded", () => {
     const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
-    expect(conversation?.parts[0]).toMatchObject({ repeatReason: "Retry", isRepeated: false, isFolded: false });
+    expect(conversation?.parts[0]).toMatchObject({
+      repeatReason: "Same prompt again",
+      isRepeated: false,
+      isFolded: false,
+    });
   });
 
   it("have the number of the continued turn if that is not the one above", () => {

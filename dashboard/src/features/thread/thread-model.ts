@@ -52,7 +52,7 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
     if (row.repeats === null || !row.failed) last = row;
     return {
       row,
-      repeatReason: row.repeats === null ? undefined : repeatReasonOf(repeated),
+      repeatReason: row.repeats === null ? undefined : repeatReasonOf(row, repeated),
       isRepeated: repeated !== undefined,
       // The first success after failures is not folded, because the conversation continues from it.
       isFolded: repeated !== undefined && (row.failed || !repeated.failed),
@@ -61,8 +61,9 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
   });
 }
 
-function repeatReasonOf(repeated: ThreadRow | undefined): string {
-  return repeated?.failed ? "Retry after a failure" : "Retry";
+function repeatReasonOf({ is_retry }: ThreadRow, repeated: ThreadRow | undefined): string {
+  if (!is_retry) return "Same prompt again";
+  return repeated?.failed ? "Retry after a failure" : "Retry by the SDK";
 }
 
 /** Totals of each conversation over all pages. */

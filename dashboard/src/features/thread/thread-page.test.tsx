@@ -22,8 +22,16 @@ const turn = (name: string) => screen.findByRole("article", { name });
 
 /** Fake the API with this page of the thread and the details of its requests. */
 function serve(rows: ThreadRow[], changes: Parameters<typeof threadPage>[1] = {}) {
-  const details = rows.map((row) => [`requests/${row.id}`, () => requestDetail(row)] as const);
+  const details = rows.map(
+    (row) => [`requests/${row.id}`, (params: URLSearchParams) => fromMessage(row, params)] as const,
+  );
   return answerThread({ thread: () => threadPage(rows, changes), ...Object.fromEntries(details) });
+}
+
+/** The detail of a request without the messages before the first one that is asked for. */
+function fromMessage(row: ThreadRow, params: URLSearchParams) {
+  const detail = requestDetail(row);
+  return { ...detail, messages: detail.messages?.slice(Number(params.get("first_message") ?? 0)) };
 }
 
 describe("a thread", () => {
@@ -107,12 +115,12 @@ describe("a thread", () => {
   });
 
   it("shows a retry on one line, which expands", async () => {
-    const again = threadRow("4", { turn: 3, repeats: "3", new_messages: { from: 4, count: 1 } });
+    const again = threadRow("4", { turn: 3, repeats: "3", is_retry: true, new_messages: { from: 4, count: 1 } });
     serve([...THREE, again]);
     await open();
-    const folded = await turn("Turn 3, Retry");
+    const folded = await turn("Turn 3, Retry by the SDK");
     expect(folded).not.toHaveTextContent("whole");
-    await userEvent.click(within(folded).getByRole("button", { name: "Retry: show" }));
+    await userEvent.click(within(folded).getByRole("button", { name: "Retry by the SDK: show" }));
     await waitFor(() => expect(folded).toHaveTextContent("Answer 4, whole"));
     expect(folded).not.toHaveTextContent("Question");
   });

@@ -1,26 +1,32 @@
 /** The thread page: header, conversations, older turns, new turns. */
 
-import { Button, Group } from "@mantine/core";
+import { Button, Group, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ComponentProps, type ReactNode, Suspense, useCallback, useState } from "react";
+import { lanesQuery } from "~/api/lanes";
 import type { Term } from "~/domain/filter";
 import { formatSearch } from "~/domain/log-search";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
-import type { Thread } from "~/generated/api-types";
-import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
+import type { Lanes, Thread } from "~/generated/api-types";
+import { AppLink, logHref, useLogNavigate, useThreadNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
 import { focusPage } from "~/ui/focus";
+import { lazyPart } from "~/ui/lazy-part";
 import pageCss from "~/ui/page.module.css";
+import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ConversationView } from "./conversation-view";
+import type { Outline as OutlineType } from "./outline";
 import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
+import type { Timeline as TimelineType } from "./timeline";
 import { MAX_PENDING, mayBeConversation, type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
@@ -47,10 +53,21 @@ export function ThreadContent() {
   const go = useLogNavigate();
   const open = useOpenRequest();
   // When a request of the thread is opened, the hash changes before the page is left.
-  const [start] = useState(hash === "" ? undefined : hash);
+  const [start, setStart] = useState(hash === "" ? undefined : hash);
   const [position] = useState(() => new ScrollPosition(start));
-  const thread = useThread(search, start, position.isAtEnd);
-  useThreadShortcuts({ position, onOpen: open, onLeave: () => go({ search }) });
+  const thread = useThread(search, start, position);
+  const lanes = useLanes(thread.latest);
+  const goToThread = useThreadNavigate();
+  const onTurn = useCallback(
+    (id: string) => {
+      goToThread(search.filter, id, true);
+      setStart(id);
+      position.goTo(id);
+    },
+    [search, goToThread, position],
+  );
+  const first = lanes?.has_older === false ? lanes.requests[0]?.id : undefined;
+  useThreadShortcuts({ position, first, onTurn, onOpen: open, onLeave: () => go({ search }) });
   const isEmpty = thread.latest !== undefined && thread.conversations.length === 0;
 
   const showNewRows = () => {
@@ -62,32 +79,107 @@ export function ThreadContent() {
 
   return (
     <main className={pageCss.page}>
-      <ThreadHead thread={thread} />
+      <ThreadHead thread={thread} lanes={lanes} />
       {thread.latest !== undefined && <NoConversationsNotice latest={thread.latest} />}
-      <section
-        ref={position.mount}
-        className={css.scrollRegion}
-        data-scroller=""
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll areas must be reachable by keyboard
-        tabIndex={0}
-        aria-label="Conversations"
-      >
-        <div className={css.conversations}>
-          {thread.error !== null && <ThreadError error={thread.error} onRetry={thread.refetch} />}
-          {thread.latest === undefined && thread.isReading && <p className={pageCss.loading}>Loading…</p>}
-          {isEmpty && <NoRequest isComplete={thread.isComplete} onRetry={thread.refetch} />}
-          {thread.conversations.length > 0 && (
-            <>
-              <Earlier thread={thread} />
-              {thread.conversations.map((conversation) => (
-                <ConversationView key={conversation.conversation} conversation={conversation} />
-              ))}
-            </>
-          )}
-        </div>
-        <NewRowsButton pendingCount={thread.pendingCount} onShow={showNewRows} />
-      </section>
+      {lanes !== undefined && <LanesSection lanes={lanes} onTurn={onTurn} />}
+      <div className={css.beside}>
+        {lanes !== undefined && lanes.requests.length > 2 && (
+          <Outline lanes={lanes} position={position} onTurn={onTurn} />
+        )}
+        <section
+          ref={position.mount}
+          className={css.scrollRegion}
+          data-scroller=""
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll areas must be reachable by keyboard
+          tabIndex={0}
+          aria-label="Conversations"
+        >
+          <div className={css.conversations}>
+            {thread.error !== null && <ThreadError error={thread.error} onRetry={thread.refetch} />}
+            {thread.latest === undefined && thread.isReading && <p className={pageCss.loading}>Loading…</p>}
+            {isEmpty && <NoRequest isComplete={thread.isComplete} onRetry={thread.refetch} />}
+            {thread.conversations.length > 0 && (
+              <>
+                <Earlier thread={thread} />
+                {thread.conversations.map((conversation) => (
+                  <ConversationView key={conversation.conversation} conversation={conversation} />
+                ))}
+              </>
+            )}
+          </div>
+          <NewRowsButton pendingCount={thread.pendingCount} onShow={showNewRows} />
+        </section>
+      </div>
     </main>
+  );
+}
+
+/** The timeline is loaded when it is first shown. */
+const LazyTimeline = lazyPart<ComponentProps<typeof TimelineType>>(() =>
+  import("./timeline").then(({ Timeline }) => Timeline),
+);
+const Outline = lazyPart<ComponentProps<typeof OutlineType>>(() => import("./outline").then(({ Outline }) => Outline));
+
+/** On narrow screens, the timeline would leave too little space for the conversation. */
+const WIDE_PX = 900;
+
+/** The lanes of the thread, if its requests are conversations. */
+function useLanes(latest: Thread | undefined): Lanes | undefined {
+  const search = useLogSearch();
+  const isConversation = latest !== undefined && latest.data.length > 1 && mayBeConversation(latest);
+  return useQuery({ ...lanesQuery(search, latest?.data.at(-1)?.id), enabled: isConversation }).data;
+}
+
+/** The timeline, which is open at first if the thread has tool calls. */
+function LanesSection({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) => void }) {
+  const { filter } = useLogSearch();
+  const [isOpen, setOpen] = useState(lanes.calls.length > 0 && window.innerWidth >= WIDE_PX);
+  const { calls, failed_calls } = lanes.totals;
+  return (
+    <>
+      <Group className={isOpen ? undefined : "bottom-line"} px={5} mih={30} gap={8}>
+        <QuietButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> Timeline
+        </QuietButton>
+        {!isOpen && (
+          <span className="muted">
+            {plural(calls, "tool call")}
+            {failed_calls > 0 && `, ${count(failed_calls)} failed`}
+          </span>
+        )}
+        <GoToTurn lanes={lanes} onTurn={onTurn} />
+      </Group>
+      {isOpen && (
+        <Suspense fallback={<p className={pageCss.loading}>Loading…</p>}>
+          <LazyTimeline lanes={lanes} isSession={filter[0]?.name === "session"} onTurn={onTurn} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** A field for the number of a turn. If several conversations have the turn, the latest is shown. */
+function GoToTurn({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) => void }) {
+  const last = Math.max(1, ...lanes.requests.map(({ turn }) => turn));
+  return (
+    <form
+      className={css.goTo}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const turn = Number(new FormData(event.currentTarget).get("turn"));
+        const found = lanes.requests.findLast((request) => request.turn === turn);
+        if (found !== undefined) onTurn(found.id);
+      }}
+    >
+      <TextInput
+        size="xs"
+        name="turn"
+        inputMode="numeric"
+        autoComplete="off"
+        aria-label={`Go to turn, 1 to ${last}`}
+        placeholder={`Go to turn 1–${last}`}
+      />
+    </form>
   );
 }
 
@@ -145,11 +237,12 @@ export function NoConversationsNotice({ latest }: { latest: Thread }) {
 const PROPERTY = "property.";
 
 /** The value of the thread, and the totals of all its requests. */
-export function ThreadHead({ thread }: { thread: ThreadState }) {
+export function ThreadHead({ thread, lanes }: { thread: ThreadState; lanes: Lanes | undefined }) {
   const { filter } = useLogSearch();
   const { latest, conversations, hasEarlier } = thread;
   const total = latest?.total ?? null;
-  const first = hasEarlier ? undefined : conversations.map((conversation) => conversation.first_at).sort()[0];
+  const loaded = hasEarlier ? undefined : conversations.map((conversation) => conversation.first_at).sort()[0];
+  const first = loaded ?? (lanes?.has_older === false ? (lanes.started_at ?? undefined) : undefined);
   const last = latest?.data.at(-1)?.started_at;
   const facts = [
     { name: "requests", value: count(total?.requests ?? null) },
@@ -159,7 +252,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
     {
       name: "first",
       value: first === undefined ? null : <Timestamp at={first} />,
-      title: hasEarlier ? FIRST_UNKNOWN : undefined,
+      title: first === undefined && hasEarlier ? FIRST_UNKNOWN : undefined,
     },
     { name: "last", value: last === undefined ? null : <Timestamp at={last} /> },
   ];

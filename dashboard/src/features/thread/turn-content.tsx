@@ -3,7 +3,7 @@
 import { Box } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { requestQuery } from "~/api/requests";
+import { turnQuery } from "~/api/requests";
 import { summarizeOutcome } from "~/domain/outcome";
 import { MessageBody } from "~/features/conversation/message";
 import { plainText, titleOf, toolResultOf } from "~/features/conversation/parts";
@@ -27,7 +27,10 @@ import { useOpenRequest } from "./use-thread-shortcuts";
 
 /** The new messages of a request and its response. Previews are shown until the request is loaded. */
 export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
-  const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
+  const { data, error, refetch } = useQuery({
+    ...turnQuery(turn.row.id, turn.row.new_messages.from),
+    enabled: isNear,
+  });
   if (error !== null) {
     return (
       <p className="note" role="alert">
@@ -50,7 +53,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   const { row, isRepeated } = turn;
   if (isRepeated) return null;
   const isFirst = row.follows === null;
-  const messages = (request.messages ?? []).slice(row.new_messages.from);
+  const messages = request.messages ?? [];
   // A request for another response to the same messages has no new message.
   if (messages.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
@@ -168,7 +171,7 @@ export function PreviewBlock({ turn }: { turn: Turn }) {
   return (
     <>
       {input_preview !== null && !turn.isRepeated && (
-        <MessageBlock by="user" kind="input">
+        <MessageBlock by="prompt" kind="input">
           <LongText text={withEllipsis(input_preview)} />
         </MessageBlock>
       )}

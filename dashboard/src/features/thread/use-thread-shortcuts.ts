@@ -6,9 +6,16 @@ import { useLogSearch } from "~/navigation/search-context";
 import { useShortcuts } from "~/ui/shortcuts";
 import type { ScrollPosition } from "./scroll-position";
 
-type Keys = { position: ScrollPosition; onOpen: (id: string) => void; onLeave: () => void };
+type Keys = {
+  position: ScrollPosition;
+  /** The first request of the thread, if it is known. */
+  first: string | undefined;
+  onTurn: (id: string) => void;
+  onOpen: (id: string) => void;
+  onLeave: () => void;
+};
 
-export function useThreadShortcuts({ position, onOpen, onLeave }: Keys): void {
+export function useThreadShortcuts({ position, first, onTurn, onOpen, onLeave }: Keys): void {
   useShortcuts(({ key, target }) => {
     const turns = position.turns();
     const current = turns.findIndex((turn) => turn.contains(document.activeElement));
@@ -17,7 +24,10 @@ export function useThreadShortcuts({ position, onOpen, onLeave }: Keys): void {
       j: () => goTo(current === -1 ? turns.find((turn) => position.topOf(turn) >= 0) : turns[current + 1]),
       k: () =>
         goTo(current === -1 ? turns.findLast((turn) => position.topOf(turn) < window.innerHeight) : turns[current - 1]),
-      Home: () => goTo(turns[0]),
+      Home: () => {
+        const id = first ?? turns[0]?.dataset.request;
+        if (id !== undefined) onTurn(id);
+      },
       End: () => goTo(turns.at(-1)),
       Enter: id !== undefined && (() => onOpen(id)),
       Escape: onLeave,

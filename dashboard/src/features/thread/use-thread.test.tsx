@@ -22,7 +22,7 @@ it("a request that does not exist does not load more than 5,000 requests", async
   });
   const search = parseSearch("?namespace=user-42");
   const client = new QueryClient();
-  const { result } = renderHook(() => useThread(search, "gone", () => true), {
+  const { result } = renderHook(() => useThread(search, "gone", { isAtEnd: () => true, isWaiting: () => true }), {
     wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
   });
   await waitFor(() => expect(requests).toHaveLength(10));
@@ -42,7 +42,7 @@ it("new requests that are older than the loaded page after a read no longer coun
   });
   const search = parseSearch("?namespace=busy");
   const client = new QueryClient();
-  const { result } = renderHook(() => useThread(search, undefined, () => false), {
+  const { result } = renderHook(() => useThread(search, undefined, { isAtEnd: () => false, isWaiting: () => false }), {
     wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
   });
   await waitFor(() => expect(result.current.latest).toBeDefined());
@@ -61,7 +61,7 @@ it("new requests are counted up to 2,000, so that a busy thread does not fill th
   answerThread({ thread: () => threadPage([rowAt(1)]) });
   const search = parseSearch("?namespace=busy");
   const client = new QueryClient();
-  const { result } = renderHook(() => useThread(search, undefined, () => false), {
+  const { result } = renderHook(() => useThread(search, undefined, { isAtEnd: () => false, isWaiting: () => false }), {
     wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
   });
   await waitFor(() => expect(result.current.latest).toBeDefined());

@@ -30,11 +30,17 @@ const MAX_SEARCHED = 5_000;
 export const MAX_PENDING = 2_000;
 
 /**
- * `start` is a request. If the latest page does not have it, earlier pages are loaded until one has it. `isAtEnd`
- * returns whether the viewer is at the end of the thread. Only while the viewer is at the end, new requests are shown
- * immediately, and earlier pages are loaded to find `start`.
+ * `isAtEnd` returns whether the viewer is at the end of the thread. `isWaiting` returns whether the request to start at
+ * must be loaded.
  */
-export function useThread(search: LogSearch, start: string | undefined, isAtEnd: () => boolean): ThreadState {
+type ReadingPosition = { isAtEnd: () => boolean; isWaiting: () => boolean };
+
+/**
+ * `start` is a request. If the latest page does not have it, earlier pages are loaded until one has it. New requests
+ * are shown immediately only while the viewer is at the end.
+ */
+export function useThread(search: LogSearch, start: string | undefined, position: ReadingPosition): ThreadState {
+  const { isAtEnd, isWaiting } = position;
   const query = useInfiniteQuery(threadQuery(search, start !== undefined));
   const pages = query.data?.pages;
   const latest = pages?.[0];
@@ -45,7 +51,7 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
   const refetch = useRefetch(query);
   const isStartMissing = start !== undefined && !known.has(start) && query.hasNextPage && known.size < MAX_SEARCHED;
   useLayoutEffect(() => {
-    if (isStartMissing && !query.isFetching && !query.isError && isAtEnd()) void query.fetchNextPage();
+    if (isStartMissing && !query.isFetching && !query.isError && isWaiting()) void query.fetchNextPage();
   });
 
   const params = useMemo(() => toApiParams(search), [search]);
