@@ -47,6 +47,24 @@ describe("an open request of a conversation", () => {
     expect(page.where()).toBe("/thread?namespace=production");
   });
 
+  it("shows which attempt it is, with buttons for the attempts beside it", async () => {
+    const attempt = (attemptId: string, text: string) => ({
+      id: attemptId,
+      started_at: "2026-11-21T13:02:00Z",
+      result: { code: "complete", text, tone: "good" } as const,
+    });
+    await open({
+      attempts: [attempt("a1", "429 rate limited"), attempt(id, "500"), attempt("a3", "200")],
+      retry_count: 1,
+    });
+    expect(await screen.findByText("Attempt 2 of 3")).toBeVisible();
+    expect(screen.queryByText(/by the SDK/)).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Attempt 1: 429 rate limited" }));
+    expect(onGo).toHaveBeenLastCalledWith("a1");
+    await userEvent.click(screen.getByRole("button", { name: "Attempt 3: 200" }));
+    expect(onGo).toHaveBeenLastCalledWith("a3");
+  });
+
   it("belongs to the thread of its session", async () => {
     answers.set("/api/thread?session=s-1&limit=100", () => Response.json(talk));
     await open({ messages, session: "s-1" });

@@ -63,7 +63,7 @@ const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }
   const { isConversation, isCurrent, isInTabOrder, onTurn } = rest;
   const failedCalls = calls.filter((call) => call.failed).length;
   return (
-    <li>
+    <li ref={isCurrent ? scrollIntoOutline : undefined}>
       <button
         type="button"
         className={css.item}
@@ -90,6 +90,15 @@ const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }
 });
 
 const NONE: readonly LaneCall[] = [];
+
+/** Scroll only the outline, so that the current turn is visible in it. */
+function scrollIntoOutline(item: HTMLElement | null): void {
+  const outline = item?.closest("nav");
+  if (item === null || !outline) return;
+  const [box, around] = [item.getBoundingClientRect(), outline.getBoundingClientRect()];
+  if (box.top < around.top) outline.scrollTop -= around.top - box.top;
+  else if (box.bottom > around.bottom) outline.scrollTop += box.bottom - around.bottom;
+}
 
 /** The names of the called tools, each with its number of calls if there are several: `read_file ×2, grep`. */
 function namesOf(calls: readonly LaneCall[]): string {

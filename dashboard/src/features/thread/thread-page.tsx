@@ -137,7 +137,7 @@ function LanesSection({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) =>
   const { calls, failed_calls } = lanes.totals;
   return (
     <>
-      <Group className={isOpen ? undefined : "bottom-line"} px={5} mih={30} gap={8}>
+      <Group className={isOpen ? undefined : "bottom-line"} ps={5} pe={12} mih={34} gap={8}>
         <QuietButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> Timeline
         </QuietButton>
@@ -240,9 +240,10 @@ const PROPERTY = "property.";
 export function ThreadHead({ thread, lanes }: { thread: ThreadState; lanes: Lanes | undefined }) {
   const { filter } = useLogSearch();
   const { latest, conversations, hasEarlier } = thread;
-  const total = latest?.total ?? null;
+  const isWhole = lanes?.has_older === false;
+  const total = latest?.total ?? (isWhole ? lanes.totals : null);
   const loaded = hasEarlier ? undefined : conversations.map((conversation) => conversation.first_at).sort()[0];
-  const first = loaded ?? (lanes?.has_older === false ? (lanes.started_at ?? undefined) : undefined);
+  const first = loaded ?? (isWhole ? (lanes.started_at ?? undefined) : undefined);
   const last = latest?.data.at(-1)?.started_at;
   const facts = [
     { name: "requests", value: count(total?.requests ?? null) },

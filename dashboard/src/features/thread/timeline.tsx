@@ -3,8 +3,7 @@
 import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { duration } from "~/format/duration";
-import { money } from "~/format/money";
-import { count, plural, tokens } from "~/format/number";
+import { count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { LaneCall, Lanes, LaneTotals } from "~/generated/api-types";
 import { FactList } from "~/ui/fact-list";
@@ -105,8 +104,6 @@ function factsOf(totals: LaneTotals) {
     },
     { name: "neither", value: duration(totals.idle_ms), title: "Time in which neither a request nor a call ran" },
     { name: "tool calls", value: `${count(calls)}${more && ` (${more})`}` },
-    { name: "tokens", value: tokens(totals.input_tokens, totals.output_tokens, totals.tokens_estimated) },
-    { name: "cost", value: money(totals.cost_usd, totals.tokens_estimated) },
   ];
 }
 

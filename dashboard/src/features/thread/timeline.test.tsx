@@ -1,0 +1,122 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { RequestDetail } from "~/generated/api-types";
+import { answerThread, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
+import { sampleLanes } from "~/test/lanes";
+import { renderAt } from "~/test/render";
+import { ThreadPage } from "./thread-page";
+
+beforeEach(() => void stubBrowser());
+afterEach(() => vi.unstubAllGlobals());
+
+const ROWS = [1, 2, 3].map((at) => threadRow(String(at), { seq: at, turn: at }));
+
+/** The request whose response calls `run_tests`, and the request that brings the result. */
+function detailOf(id: string, first: string | null): RequestDetail {
+  const detail = requestDetail(ROWS[Number(id) - 1] ?? threadRow(id));
+  if (id === "2" && first === "999999999") {
+    const call = { kind: "tool_call", id: "call_2_0", name: "run_tests", arguments: '{"suite":"whole"}' } as const;
+    return { ...detail, messages: [], response: { outputs: [{ index: 0, parts: [call] }] } };
+  }
+  if (id === "3" && first === "4") {
+    const part = { kind: "tool_result", id: "call_2_0", text: "Error: 2 failed\nin the whole result" } as const;
+    return { ...detail, messages: [{ role: "tool", parts: [part] }] };
+  }
+  return detail;
+}
+
+function open(lanes = sampleLanes()) {
+  const details = ["1", "2", "3"].map(
+    (id) => [`requests/${id}`, (params: URLSearchParams) => detailOf(id, params.get("first_message"))] as const,
+  );
+  const requests = answerThread({ thread: () => threadPage(ROWS), lanes: () => lanes, ...Object.fromEntries(details) });
+  return renderAt("?session=s1", <ThreadPage />).then(() => requests);
+}
+
+const bar = (name: string) => screen.findByRole("button", { name });
+const press = (keys: string) => userEvent.keyboard(keys);
+
+it("has a lane for the model and for each tool, with their numbers of calls and failures", async () => {
+  await open();
+  const timeline = await screen.findByRole("group", { name: /^Timeline/ });
+  const names = within(timeline)
+    .getAllByRole("button")
+    .map((button) => button.getAttribute("aria-label"));
+  expect(names).toEqual([
+    "Turn 1, gpt-4o, 1.00 s, 200",
+    "Turn 2, gpt-4o, 1.00 s, 200",
+    "Turn 3, gpt-4o, 1.00 s, 200",
+    "read_file, 2.00 s, turn 1",
+    "read_file, 2.00 s, turn 1",
+    "run_tests, 5.00 s, turn 2, failed",
+    "Turn 1, gpt-4o, 1.00 s, 200",
+  ]);
+  const fact = (name: string) => screen.getByText(name, { selector: "dt" }).parentElement;
+  expect(fact("tools")).toHaveTextContent("7.00 s");
+  expect(fact("tool calls")).toHaveTextContent("3 (1 failed)");
+});
+
+it("opens a call and its result by keyboard, and Escape returns to the bar", async () => {
+  await open();
+  const [first] = await screen.findAllByRole("button", { name: "Turn 1, gpt-4o, 1.00 s, 200" });
+  first?.focus();
+  await press("{ArrowDown}{ArrowDown}");
+  expect(await bar("run_tests, 5.00 s, turn 2, failed")).toHaveFocus();
+  await press("{Enter}");
+  const panel = await screen.findByRole("region", { name: "Call of run_tests" });
+  await waitFor(() => expect(panel).toHaveTextContent('"suite": "whole"'));
+  await waitFor(() => expect(panel).toHaveTextContent("in the whole result"));
+  expect(panel).toHaveTextContent("✗ failed, 5.00 s");
+  expect(panel).toHaveFocus();
+  await press("{Escape}");
+  expect(panel).not.toBeInTheDocument();
+  expect(await bar("run_tests, 5.00 s, turn 2, failed")).toHaveFocus();
+});
+
+it("says that a call has no result", async () => {
+  const { calls, ...rest } = sampleLanes();
+  const [first] = calls;
+  if (first === undefined) throw new Error("no call");
+  const unanswered = { ...first, end_ms: null, result: null, result_request: null, result_message: null };
+  await open({ ...rest, calls: [unanswered] });
+  await userEvent.click(await bar("read_file, no result, turn 1"));
+  expect(await screen.findByText("No request has brought a result.")).toBeVisible();
+});
+
+it("lists the tools by total time, and shows their longest and failed calls", async () => {
+  await open();
+  const table = await screen.findByRole("table", { name: "Tools by total time" });
+  const names = within(table)
+    .getAllByRole("rowheader")
+    .map((header) => header.textContent);
+  expect(names).toEqual(["run_tests", "read_file"]);
+  await userEvent.click(
+    within(table).getByRole("button", { name: "1 failed: show the next failed call of run_tests" }),
+  );
+  expect(await screen.findByRole("region", { name: "Call of run_tests" })).toBeVisible();
+  await userEvent.click(within(table).getByRole("button", { name: "2.00 s: show the longest call of read_file" }));
+  expect(await screen.findByRole("region", { name: "Call of read_file" })).toBeVisible();
+});
+
+it("goes to a turn from its bar, from the outline, and by its number", async () => {
+  await open();
+  const article = (turn: number) => screen.findByRole("article", { name: `Turn ${turn}` });
+  await userEvent.click(await bar("Turn 2, gpt-4o, 1.00 s, 200"));
+  expect(await article(2)).toHaveFocus();
+  const outline = await screen.findByRole("navigation", { name: "Turns" });
+  expect(outline).toHaveTextContent("→ read_file ×2");
+  await userEvent.click(within(outline).getByRole("button", { name: /Question 3/ }));
+  expect(await article(3)).toHaveFocus();
+  expect(await article(3)).toHaveAttribute("data-marked");
+  await userEvent.type(screen.getByRole("textbox", { name: "Go to turn, 1 to 3" }), "2{Enter}");
+  expect(await article(2)).toHaveFocus();
+});
+
+it("is not read for requests that are no conversation", async () => {
+  const rows = Array.from({ length: 5 }, (_, at) => threadRow(String(at + 1), { conversation: String(at) }));
+  const requests = answerThread({ thread: () => threadPage(rows, { is_thread: false }) });
+  await renderAt("?namespace=a", <ThreadPage />);
+  await screen.findAllByRole("article");
+  expect(requests.filter((request) => request.startsWith("lanes"))).toEqual([]);
+});
