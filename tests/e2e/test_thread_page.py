@@ -111,7 +111,7 @@ def expect_top(tab: LogPage, request_id: str, top: float) -> None:
 
 def test_a_conversation_of_three_turns_shows_each_message_once(shared_tab: LogPage, log: list[str]) -> None:
     tab = open_thread(shared_tab)
-    main = tab.page.get_by_role("main")
+    main = tab.page.get_by_role("region", name="Conversations", exact=True)
     for question in ("Question one", "Question two", "Question three"):
         expect(main.get_by_text(question, exact=True)).to_have_count(1)
         expect(main.get_by_text(f"Answer to {question}", exact=True)).to_have_count(1)

@@ -117,6 +117,8 @@ export class ScrollPosition {
     if (first !== undefined) {
       this.atEnd = false;
       if (!this.isStartShown) mark(first);
+      // A page that is opened may take the focus after its first turns are shown.
+      if (!this.isStartShown || isFocusFree(scroller)) first.focus({ preventScroll: true });
       this.isStartShown = true;
       scroller.scrollTop += this.topOf(headOf(first)) - EDGE_PX;
       this.setAnchor(scroller, first);
@@ -159,9 +161,14 @@ function headOf(turn: HTMLElement): HTMLElement {
 
 const MARKED_MS = 2_000;
 
-/** Focus a turn, and tint it for a moment. */
+/** Whether no control has the focus, so that it may move. */
+function isFocusFree(scroller: HTMLElement): boolean {
+  const focused = document.activeElement;
+  return focused === null || focused.contains(scroller);
+}
+
+/** Tint a turn for a moment. */
 function mark(turn: HTMLElement): void {
-  turn.focus({ preventScroll: true });
   turn.dataset.marked = "";
   setTimeout(() => delete turn.dataset.marked, MARKED_MS);
 }
