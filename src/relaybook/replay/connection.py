@@ -114,6 +114,13 @@ class Connection(asyncio.Protocol):
     # Responses
 
     async def _serve(self) -> None:
+        try:
+            await self._respond()
+        except BaseException:
+            self._transport.abort()  # otherwise, the client would wait forever
+            raise
+
+    async def _respond(self) -> None:
         while not self._transport.is_closing():
             incoming = await self._requests.get()
             made = await self._delivery(incoming)

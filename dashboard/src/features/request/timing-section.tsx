@@ -38,13 +38,14 @@ export function Timing({ request }: { request: RequestDetail }) {
       )}
       <FactList facts={factsOf(request, begun)} />
       <p className="note">
-        {timeline[pointed] === undefined ? (
-          <ChunkSummary request={request} gaps={gaps} stalls={stalls} />
-        ) : (
-          <PointedChunk timeline={timeline} pointed={pointed} />
-        )}
+        <ChunkSummary request={request} gaps={gaps} stalls={stalls} />
       </p>
       {hasText && pointed === -1 && <p className="note">Point at the timeline to see the text at that moment.</p>}
+      {timeline[pointed] !== undefined && (
+        <p className="note">
+          <PointedChunk timeline={timeline} pointed={pointed} />
+        </p>
+      )}
       {isLoading && <p className="note">Loading the text…</p>}
       {error !== null && (
         <p className="note" role="alert">
