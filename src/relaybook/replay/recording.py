@@ -14,6 +14,15 @@ from relaybook.replay.source import RecordedLog
 #: ``hang``: nothing more is sent, because the client had left before the end.
 Ending = Literal["complete", "close", "reset", "hang"]
 
+#: The codes of an upstream that failed after the client had left. Other codes are from the response.
+_UPSTREAM_FAILURES: Final = frozenset(
+    error.code
+    for error in (
+        *(RelayError.UPSTREAM_RESET, RelayError.UPSTREAM_PROTOCOL_ERROR, RelayError.UPSTREAM_TIMEOUT),
+        RelayError.UPSTREAM_STREAM_INTERRUPTED,
+    )
+)
+
 _read_head: Final = ResponseHeadReader((), Fingerprints(b"")).read
 
 
@@ -90,7 +99,7 @@ def _ending_of(detail: dict[str, Any], *, is_whole: bool) -> Ending:
     if is_whole:
         return "complete"
     code = detail["error_code"]
-    if detail["outcome"] == "client_closed" and code is None:
+    if detail["outcome"] == "client_closed" and code not in _UPSTREAM_FAILURES:
         return "complete" if detail["stream_ended"] == "done" else "hang"
     was_reset = (detail["error_message"] or "").startswith(UPSTREAM_DID_RESET)
     return "reset" if was_reset or code == RelayError.LOG_UNAVAILABLE.code else "close"

@@ -66,6 +66,7 @@ def test_bytes_without_a_time_come_at_the_end() -> None:
         ({"outcome": "interrupted", "error_code": "shutting_down"}, "close"),
         ({"outcome": "interrupted", "error_code": "log_unavailable"}, "reset"),
         ({"outcome": "client_closed"}, "hang"),
+        ({"outcome": "client_closed", "error_code": "server_error"}, "hang"),
         ({"outcome": "client_closed", "stream_ended": "done"}, "complete"),
         ({"outcome": "client_closed", "error_code": "upstream_reset"}, "close"),
         ({"outcome": "client_closed", "response_headers": [("Content-Length", "5")]}, "complete"),
