@@ -517,8 +517,8 @@ export type TextPiece = {
 
 /** A message that differs, or a run of equal messages. Empty fields are omitted. */
 export type MessageDifference = {
-  /** `removed`: only in `a`. `added`: only in `b`. `equal`: a run of messages. */
-  kind: "added" | "changed" | "equal" | "removed";
+  /** `removed`: only in `a`. `added`: only in `b`. `equal`: a run of messages. `more`, at the end: further messages that differ and are left out. */
+  kind: "added" | "changed" | "equal" | "more" | "removed";
   /** Index of the message, or of the first message of a run, in `a`. */
   a?: number | null;
   /** The same in `b`. */

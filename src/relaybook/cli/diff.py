@@ -23,6 +23,8 @@ _KEEP: Final = "\n\t"
 _MARKS: Final = {"equal": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
 _COLORS: Final = {"removed": "\x1b[31m", "added": "\x1b[32m"}
 _TOO_DIFFERENT: Final = "Too different to compare word by word."
+#: The sign and the word for messages that are only counted.
+_RUNS: Final = {"equal": ("=", "equal"), "more": ("…", "more different")}
 _SIDES: Final = {"removed": "only in a", "added": "only in b", "changed": ""}
 
 
@@ -86,9 +88,10 @@ class _Report:
         yield from self._text(tool.get("text"))
 
     def _message(self, message: dict[str, Any]) -> Iterator[str]:
-        if message["kind"] == "equal":
+        if message["kind"] in _RUNS:
+            sign, word = _RUNS[message["kind"]]
             count = message.get("count", 1)
-            yield f"{_INDENT}= {count:,} equal message{'s' * (count != 1)}"
+            yield f"{_INDENT}{sign} {count:,} {word} message{'s' * (count != 1)}"
             return
         name = " ".join(filter(None, (message.get("role") or UNKNOWN, message.get("name"))))
         yield f"{_INDENT}{_title(name, message['kind'])}"

@@ -13,10 +13,10 @@ export function Messages({ differences }: { differences: readonly MessageDiffere
   return differences.map((difference) => {
     const { kind, a, b, count: messages = 1, role, name, text, fields = [] } = difference;
     const key = `${a ?? ""}/${b ?? ""}`;
-    if (kind === "equal") {
+    if (kind === "equal" || kind === "more") {
       return (
         <p key={key} className={css.fold}>
-          {plural(messages, "equal message")}
+          {plural(messages, kind === "equal" ? "equal message" : "more different message")}
         </p>
       );
     }

@@ -18,7 +18,9 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Message, Output, Part
 from relaybook.log.formats.media import describe_media
 
-DifferenceKind = Literal["equal", "changed", "removed", "added"]
+DifferenceKind = Literal["equal", "changed", "removed", "added", "more"]
+#: Further messages that differ are only counted.
+_MAX_CHANGED: Final = 200
 #: Fields of messages and parts that differ in every request.
 _IDS: Final = frozenset({"id", "call_id", "index", "status"})
 
@@ -27,7 +29,11 @@ class MessageDifference(Struct, omit_defaults=True):
     """A message that differs, or a run of equal messages. Empty fields are omitted."""
 
     kind: Annotated[
-        DifferenceKind, Meta(description="`removed`: only in `a`. `added`: only in `b`. `equal`: a run of messages.")
+        DifferenceKind,
+        Meta(
+            description="`removed`: only in `a`. `added`: only in `b`. `equal`: a run of messages. `more`, at the end: "
+            "further messages that differ and are left out."
+        ),
     ]
     a: Annotated[int | None, Meta(description="Index of the message, or of the first message of a run, in `a`.")] = None
     b: Annotated[int | None, Meta(description="The same in `b`.")] = None
@@ -129,13 +135,18 @@ def compare_messages(a: Sequence[Compared], b: Sequence[Compared], budget: Budge
     if keys_a == keys_b:
         return []
     differences: list[MessageDifference] = []
+    changed = 0
     a_from = b_from = 0
     for run in (*common_runs(keys_a, keys_b, budget), Run(len(a), len(b), 0)):
         for pair in _pairs(a, b, (a_from, run.a, b_from, run.b), budget):
-            differences.append(_difference(a, b, pair, budget))
-        if run.length:
+            changed += 1
+            if changed <= _MAX_CHANGED:
+                differences.append(_difference(a, b, pair, budget))
+        if run.length and changed <= _MAX_CHANGED:
             differences.append(MessageDifference("equal", run.a, run.b, run.length))
         a_from, b_from = run.a + run.length, run.b + run.length
+    if changed > _MAX_CHANGED:
+        differences.append(MessageDifference("more", count=changed - _MAX_CHANGED))
     return differences
 
 

@@ -150,6 +150,14 @@ def test_a_changed_message_among_equal_ones_is_found() -> None:
     ]
 
 
+def test_of_very_many_changed_messages_only_some_are_listed() -> None:
+    many = [{"role": "user", "content": f"message {at}"} for at in range(1000)]
+    other = [{"role": "user", "content": f"note {at}"} for at in range(1000)]
+    found = compared(with_messages(*many), with_messages(*other))["messages"]
+    assert [each["kind"] for each in found] == ["changed"] * 200 + ["more"]
+    assert found[-1]["count"] == 800
+
+
 def test_ids_and_the_spelling_of_arguments_are_not_compared() -> None:
     def turn(call_id: str, arguments: str) -> dict[str, Any]:
         call = {"id": call_id, "type": "function", "function": {"name": "find", "arguments": arguments}}
