@@ -208,8 +208,12 @@ def test_the_directory_and_the_server_give_the_same_results(data: Path) -> None:
             assert store.top(terms, "duration_ms", limit) == server.top(terms, "duration_ms", limit)
         for any_id in (odd.record.id.upper(), "chatcmpl-2", "chatcmpl-3", "none", "", "a/b?c#d %41", "x\ny"):
             assert store.find(any_id) == server.find(any_id), any_id
+            if any_id:
+                assert store.last_good(any_id) == server.last_good(any_id), any_id
+                assert store.compare("chatcmpl-3", any_id) == server.compare("chatcmpl-3", any_id), any_id
         for field in ("namespace", "model", "property"):
             assert store.values(field) == server.values(field)
+    assert store.compare("chatcmpl-3", odd.record.id) is not None
     detail = store.find(odd.record.id)
     assert detail is not None
     assert detail["timeline"] == [[0.005, 1], [0.009, 2]]
