@@ -140,6 +140,8 @@ def _fact_text(name: str, value: Any, row: dict[str, Any]) -> str:
         return cost(row)
     if name.endswith("_ms"):
         return duration({"duration_ms": value})
+    if name == "tokens_per_second":
+        return f"{value:.1f} tokens/s" if value < 9.95 else f"{value:,.0f} tokens/s"
     return f"{value:,}" if isinstance(value, int | float) else escape(str(value))
 
 

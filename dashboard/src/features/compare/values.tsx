@@ -5,7 +5,7 @@ import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count } from "~/format/number";
+import { count, perSecond } from "~/format/number";
 import type { FactDifference, Row, ValueDifference } from "~/generated/api-types";
 import pageCss from "~/ui/page.module.css";
 import css from "./compare.module.css";
@@ -98,5 +98,5 @@ function Fact({ fact: { name }, value, row }: { fact: FactDifference; value: unk
 function numberText(name: string, value: number, row: Row): string {
   if (name === "cost_usd") return money(value, row.tokens_estimated);
   if (name.endsWith("_ms")) return duration(value);
-  return name === "tokens_per_second" ? `${count(value)} /s` : count(value);
+  return name === "tokens_per_second" ? perSecond(value, row.tokens_estimated) : count(value);
 }

@@ -50,6 +50,8 @@ FIELDS: Final[dict[Group, dict[str, str]]] = {
         "cost_usd": "cost",
     },
 }
+#: If the response took less time after its first token, all tokens arrived at once, and there is no speed.
+_MIN_STREAMING_MS: Final = 10
 #: Groups that differ between two equal requests.
 MEASURED: Final[tuple[Group, ...]] = ("timing", "usage")
 
@@ -99,7 +101,7 @@ def _facts(record: Record, response: Response | None) -> Iterator[tuple[Group, s
             yield group, name, label, getattr(record, name)
     for name, value in sorted(record.properties.items()):
         yield "tags", f"property.{name}", name, value
-    yield "timing", "tokens_per_second", "tokens per second", _tokens_per_second(record)
+    yield "timing", "tokens_per_second", "speed", _tokens_per_second(record)
     if response is not None:
         yield "request", "service_tier", "service tier", response.tier
         fingerprint = response.other.get("system_fingerprint")
@@ -107,8 +109,8 @@ def _facts(record: Record, response: Response | None) -> Iterator[tuple[Group, s
 
 
 def _tokens_per_second(record: Record) -> float | None:
-    """Return the speed after the first token. `None` if it is unknown, or if the response was not a stream."""
+    """Return the speed after the first token, as the page computes it. `None` if it is unknown."""
     tokens, first_ms, total_ms = record.output_tokens, record.first_token_ms, record.duration_ms
-    if not tokens or first_ms is None or total_ms is None or total_ms <= first_ms:
+    if not tokens or first_ms is None or total_ms is None or total_ms - first_ms < _MIN_STREAMING_MS:
         return None
     return round(tokens / (total_ms - first_ms) * 1000, 1)
