@@ -22,10 +22,9 @@ const turn = (name: string) => screen.findByRole("article", { name });
 
 /** Fake the API with this page of the thread and the details of its requests. */
 function serve(rows: ThreadRow[], changes: Parameters<typeof threadPage>[1] = {}) {
-  const details = rows.map(
-    (row) => [`requests/${row.id}`, (params: URLSearchParams) => fromMessage(row, params)] as const,
-  );
-  return answerThread({ thread: () => threadPage(rows, changes), ...Object.fromEntries(details) });
+  const detailOf = (row: ThreadRow) => (params: URLSearchParams) => fromMessage(row, params);
+  const details = Object.fromEntries(rows.map((row) => [`requests/${row.id}`, detailOf(row)]));
+  return answerThread({ thread: () => threadPage(rows, changes), ...details });
 }
 
 /** The detail of a request without the messages before the first one that is asked for. */
