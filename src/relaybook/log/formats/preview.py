@@ -32,6 +32,8 @@ _SPACE: Final = re.compile(r"\s*+")
 _AROUND_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(_AROUND)})>(.*?)(?:</\1>|$)", re.DOTALL)
 #: Only this much of a text is searched for what a person wrote.
 _MAX_SEARCHED: Final = 100_000
+#: Of more results, only the number is shown.
+_MAX_RESULTS: Final = 2
 #: Between the results of several tools, and between calls and text.
 _BETWEEN: Final = " · "
 
@@ -61,9 +63,11 @@ def input_preview(messages: Sequence[Message]) -> str | None:
 def _results_preview(messages: Sequence[Message]) -> str | None:
     """Return a preview of the results after the last response, such as ``read_file: 212 lines · grep: no output``.
 
+    Of more than two results, the first two are shown, failed ones first.
+
     `None` if there are no results, or if the user has written something after the response.
     """
-    results: list[tuple[Message, Part]] = []
+    results: list[tuple[Message, Part, bool]] = []
     names: dict[str, str] = {}
     is_before = False
     for message in reversed(messages):
@@ -77,15 +81,21 @@ def _results_preview(messages: Sequence[Message]) -> str | None:
         elif message.role == "user" and _preview(message.parts, is_user=True) is not None:
             return None
         else:
-            results += [(message, part) for part in reversed(message.parts) if part.kind == "tool_result"]
-    shown = [_result(message, part, part.name or names.get(part.id or "") or "tool") for message, part in results]
-    return preview(_BETWEEN.join(reversed(shown)))
+            found = [part for part in reversed(message.parts) if part.kind == "tool_result"]
+            results += [(message, part, looks_failed(part, message.other)) for part in found]
+    results.sort(key=lambda result: result[2])
+    shown = [
+        _result(message, part, part.name or names.get(part.id or "") or "tool", failed=failed)
+        for message, part, failed in reversed(results[-_MAX_RESULTS:])
+    ]
+    more = [f"{len(results) - len(shown)} more"] if len(results) > len(shown) else []
+    return preview(_BETWEEN.join((*shown, *more)))
 
 
-def _result(message: Message, part: Part, name: str) -> str:
+def _result(message: Message, part: Part, name: str, *, failed: bool) -> str:
     text = (part.text or "").strip()
     media = [describe_media(each.kind, each.media) for each in message.parts if each.media is not None]
-    if looks_failed(part, message.other):
+    if failed:
         return f"{name} failed: {preview(text.partition(chr(10))[0]) or 'no output'}"
     if "\n" in text:
         return f"{name}: {text.count(chr(10)) + 1:,} lines"

@@ -80,6 +80,8 @@ def test_all_new_results_are_shown_with_the_names_of_their_tools() -> None:
     earlier = (call("f", "0"), result("0", "old"))
     assert shown_after_question(*earlier, parallel, result("1", "one"), result("2", "two")) == "f: one · g: two"
     assert shown_after_question(*earlier, parallel, result("9", "x")) == "tool: x"
+    many = [result("1", "one"), result("2", "two"), result("3", "Error: no"), result("4", "four")]
+    assert shown_after_question(parallel, *many) == "tool failed: Error: no · f: one · 2 more"
 
 
 def test_what_the_user_writes_after_a_result_is_shown_instead() -> None:
