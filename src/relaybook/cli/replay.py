@@ -69,7 +69,7 @@ def replay(
             replayer,
             Pace(speed, max_wait),
             prefix[0],
-            lambda: print(f"Replaying on {url}/v1. Other routes: {url}/NAME. Ctrl+C stops.", flush=True),
+            lambda: print(f"Replaying on {_base_urls(url, replayer)}. Ctrl+C stops.", flush=True),
         )
     return 0
 
@@ -106,6 +106,13 @@ def _record_id(log: LogSource, any_id: str) -> str:
     if detail is None:
         raise CommandFailed(f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)}")
     return str(detail["id"])
+
+
+def _base_urls(url: str, replayer: Replayer) -> str:
+    """Return the URL of the default route, and those of the other routes that have logged requests."""
+    mounts = dict.fromkeys(["/v1", *(path[: path.find("/", 1)] for _, path in replayer.paths if "/" in path[1:])])
+    shown = [f"{url}{escape(mount)}" for mount in mounts]
+    return ", ".join(shown if len(shown) <= _MAX_PATHS else [*shown[:_MAX_PATHS], "…"])
 
 
 def _report(log: LogSource, replayer: Replayer, terms: Terms, only_id: str | None) -> None:
