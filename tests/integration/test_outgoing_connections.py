@@ -42,6 +42,7 @@ COMMANDS: Final = (
     "completion bash",
     "tail --dashboard {dashboard}",
     "show {id} --dashboard {dashboard}",
+    "diff {id} {id} --dashboard {dashboard}",
     "export --dashboard {dashboard} --output {exported}",
     "backup {copy} --data {data}",
     "import {exported} --data {copy}",
