@@ -34,8 +34,9 @@ MODULES: Final = (
             *("preview", "provider_errors", "reading", "response", "sse", "stream", "text", "usage"),
         )
     ),
+    "log/prices",
     "log/search_text",
-    *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),
+    *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop")),
     *(
         f"log/store/sqlite/{name}"
         for name in ("entries", "index/counters", "index/rollups", "packs/bases", "packs/pack_writer", "rows")

@@ -16,7 +16,7 @@ import msgspec
 from relaybook.apis import match
 from relaybook.log.formats import read_request, read_response
 from relaybook.log.formats.usage import counts_of
-from relaybook.recorder.prices import Prices
+from relaybook.log.prices import Prices
 
 RUNS = 15
 

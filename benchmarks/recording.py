@@ -17,6 +17,7 @@ from tests.support.frames import Script
 from benchmarks.parsing import ANSWER, CHUNK, REQUEST
 from relaybook import clock
 from relaybook.ids import new_id
+from relaybook.log.prices import Prices
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -24,7 +25,6 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold, JournalExchange
 from relaybook.recorder.passes.text import TextPass
-from relaybook.recorder.prices import Prices
 
 _RUNS: Final = 5
 _BATCH: Final = 200

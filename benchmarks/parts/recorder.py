@@ -26,6 +26,7 @@ from benchmarks.traffic.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.traffic.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
+from relaybook.log.prices import Prices
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -37,7 +38,6 @@ from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.passes.text import TextPass
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.system.process import collect_rarely

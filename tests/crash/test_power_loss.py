@@ -28,6 +28,7 @@ from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import segment_path
 from relaybook.journal.writer import JournalWriter
+from relaybook.log.prices import Prices
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
 from relaybook.log.store.errors import StoreUnavailable
@@ -39,7 +40,6 @@ from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.server.data_directory import DataDirectory

@@ -18,12 +18,12 @@ from relaybook.log.formats.conversation import plain
 from relaybook.log.formats.decode import decode
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.provider_errors import read_error
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import DEFECT, EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 _CALL: Final = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}], "metadata": {"a": 1}, "n": 2}
 _PARTS: Final = [

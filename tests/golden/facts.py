@@ -13,6 +13,7 @@ from tests.golden.exchange import GoldenExchange
 from relaybook.log.conversations import positions_of
 from relaybook.log.formats.conversation import Part
 from relaybook.log.formats.media import describe_media
+from relaybook.log.prices import Prices
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
@@ -20,7 +21,6 @@ from relaybook.log.search_text import text_of
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Link
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.prices import Prices
 
 #: Ids and times of the log, and what is the same in all exchanges.
 _OMITTED = {

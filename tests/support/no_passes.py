@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.support.memory_store import MemoryStore
 
+from relaybook.log.prices import Prices
 from relaybook.log.retention import Retention
 from relaybook.log.store.port import Writer
 from relaybook.recorder.disk_reserve import DiskReserve
@@ -13,7 +14,6 @@ from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.retain import DiskUse, RetainPass
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.passes.text import TextPass
-from relaybook.recorder.prices import Prices
 
 
 def no_passes(store: Writer) -> Passes:

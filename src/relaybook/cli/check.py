@@ -18,7 +18,7 @@ from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
-from relaybook.recorder.prices import check_price_as
+from relaybook.log.prices import check_price_as
 from relaybook.relay import tls
 from relaybook.relay.pool import UpstreamUrl
 from relaybook.relay.proxy import find_proxy

@@ -10,12 +10,12 @@ import msgspec
 from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.log.ask.asker import Asker
+from relaybook.log.prices import Prices
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, until_writable
 from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.text import TextPass
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.property_sources import PropertySources
 from relaybook.settings.definitions import Settings
 

@@ -25,6 +25,7 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, billed_counts, counts_of, stated_usd
+from relaybook.log.prices import Prices
 from relaybook.log.record import (
     CostReason,
     Detail,
@@ -42,7 +43,6 @@ from relaybook.log.search_text import search_text
 from relaybook.log.store.entry import Body, BodyRef, Entry
 from relaybook.log.store.port import Running
 from relaybook.recorder.fold import JournalExchange
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.property_sources import PropertySources
 from relaybook.tags import header_text, shortened, with_metadata
 

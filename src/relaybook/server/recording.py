@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Final
 
 from relaybook.journal.segment import JournalTooNew
+from relaybook.log.prices import Prices
 from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import BodyRef
@@ -33,7 +34,6 @@ from relaybook.recorder.passes.reread import RereadPass
 from relaybook.recorder.passes.retain import DiskUse, RetainPass
 from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.passes.text import TextPass
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.property_sources import PropertySources
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted

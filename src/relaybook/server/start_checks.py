@@ -25,7 +25,7 @@ def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
             check_upstream(route.upstream, settings.listen)
     own = {settings.price_as, *(route.price_as for route in settings.routes.values())} - {None}
     if not is_demo and own:
-        from relaybook.recorder.prices import check_price_as  # the import takes time and memory
+        from relaybook.log.prices import check_price_as  # the import takes time and memory
 
         for provider in own:
             check_price_as(provider)

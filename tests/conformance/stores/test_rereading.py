@@ -15,6 +15,7 @@ from tests.support.records import A_TIMESTAMP
 
 from relaybook import clock, ids
 from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.prices import Prices
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.record import AdviceCode, Feedback, NoteCode
 from relaybook.log.rereads import Reread
@@ -24,7 +25,6 @@ from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Reader
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import JournalExchange
-from relaybook.recorder.prices import Prices
 
 #: How often each of the 300 golden exchanges is in the log.
 ROUNDS = 11 if LONG else 2

@@ -5,6 +5,7 @@ import hashlib
 from tests.support.frames import Script
 from tests.support.memory_store import MemoryStore
 
+from relaybook.log.prices import Prices
 from relaybook.log.store.entry import BodyRef, Entry, body_size
 from relaybook.recorder.body_policy import (
     MAX_HELD_BYTES,
@@ -14,7 +15,6 @@ from relaybook.recorder.body_policy import (
 )
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold, JournalExchange
-from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
 LIMIT = 100_000

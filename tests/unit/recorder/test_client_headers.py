@@ -7,10 +7,10 @@ import pytest
 from tests.support.frames import Script
 
 from relaybook.client_headers import CLIENT_HEADERS
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
 SESSION = "0199a213-81c0-7800-8aa1-bbab2a035a53"

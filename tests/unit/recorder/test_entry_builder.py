@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from tests.support.frames import Script
 
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record, decode_chain, stored_id
 from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold, JournalExchange
-from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
 BUILDER = EntryBuilder(Prices(), lambda ref: b"")

@@ -10,13 +10,13 @@ from tests.support.frames import Script
 
 from relaybook.log.formats import read_response
 from relaybook.log.formats.conversation import Output
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
 from relaybook.log.store.entry import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 A = b"a" * 16
 BUILDER = EntryBuilder(Prices(), lambda ref: b"")

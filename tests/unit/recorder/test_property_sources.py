@@ -6,10 +6,10 @@ import pytest
 from tests.support.frames import Script
 
 from relaybook.ids import new_id
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.property_sources import PropertySources
 from relaybook.settings.definitions import Settings
 from relaybook.settings.routes import RouteSettings

@@ -21,6 +21,7 @@ from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import segment_path, sequences
 from relaybook.journal.writer import JournalWriter
+from relaybook.log.prices import Prices
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
@@ -35,7 +36,6 @@ from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 

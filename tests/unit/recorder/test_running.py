@@ -8,12 +8,12 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.journal.frame import FrameKind
+from relaybook.log.prices import Prices
 from relaybook.log.store.port import Running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import Bodies, EntryBuilder
 from relaybook.recorder.fold import Fold, JournalExchange
-from relaybook.recorder.prices import Prices
 from relaybook.recorder.running import MAX_SHOWN, MAX_SHOWN_BYTES, RunningRequests, shown_ids
 
 A = b"a" * 16

@@ -13,10 +13,10 @@ from relaybook.log.formats import Reading, read_request
 from relaybook.log.formats.conversation import Media, Message, Part, Request
 from relaybook.log.formats.preview import input_preview, output_preview
 from relaybook.log.formats.usage import counts_of
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 FORM: Final = (
     b'--b1\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-4o-transcribe\r\n'

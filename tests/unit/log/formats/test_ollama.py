@@ -14,11 +14,11 @@ from relaybook.log.formats.conversation import Error, Media, Message, Output, Pa
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.formats.preview import input_preview, output_preview, texts_preview
 from relaybook.log.formats.usage import counts_of
+from relaybook.log.prices import Prices
 from relaybook.log.record import Record, encode_chain
 from relaybook.log.store.port import Link
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 HEAD: Final[dict[str, Any]] = {"model": "llama3.2", "created_at": "2026-11-29T08:52:19.385406455Z"}

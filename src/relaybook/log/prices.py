@@ -16,8 +16,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
-from relaybook.log.record import CostReason
-from relaybook.recorder.price_list import PriceList
+from relaybook.log.price_list import PriceList
+from relaybook.log.record import CostReason, Record
 from relaybook.settings import BadSetting
 from relaybook.settings.definitions import PriceSettings, Settings
 from relaybook.settings.routes import DEFAULT
@@ -59,6 +59,15 @@ _SURCHARGED: Final[Mapping[str, CostReason]] = {
     "cache_write_1h": "no_rate_for_cache_writes",
     "web_searches": "no_rate_for_web_searches",
 }
+
+
+class InputRates(NamedTuple):
+    """Dollars per input token: fresh, read from the cache, and written to it. `None` if there is no such price."""
+
+    input: float
+    cached: float | None
+    cache_write: float | None
+    cache_write_1h: float | None
 
 
 class _Rates(NamedTuple):
@@ -158,9 +167,39 @@ class Prices:
         stated = stated_usd(usage)
         if stated is not None:
             return Cost(stated, FROM_PROVIDER, None)
+        plan = self._plan(upstream, (response_model, model), usage, service_tier, at_us, route)
+        rates = _rates_at(plan, at_us)
+        if not rates:
+            return _unknown(plan.reason or "no_price")
+        usd = _usd(rates, counts)
+        return _unknown(usd) if isinstance(usd, str) else Cost(usd, plan.source, None)
+
+    def input_rates(self, record: Record, usage: dict[str, Any], service_tier: str | None) -> InputRates | None:
+        """Return the rates of the input tokens of a request. `None` if they are unknown.
+
+        ``usage`` and ``service_tier`` are from the response.
+        """
+        models = (record.response_model, record.model)
+        plan = self._plan(record.upstream, models, usage, service_tier, record.started_at, record.route)
+        steps = _rates_at(plan, record.started_at)
+        if not steps:
+            return None
+        rates = _step(steps, record.input_tokens or 0)
+        return InputRates(rates.input, rates.cached, rates.cache_write, rates.others.get("cache_write_1h"))
+
+    def _plan(
+        self,
+        upstream: str,
+        models: tuple[str | None, str | None],
+        usage: dict[str, Any],
+        service_tier: str | None,
+        at_us: int,
+        route: str,
+    ) -> _Plan:
+        """Return the prices of the first of the models that has prices."""
         is_fast = usage.get("speed") == "fast"
         price_as = self._price_as_of.get(route, self._price_as)
-        key = (price_as, upstream, model, response_model, service_tier, is_fast, at_us // _DAY_US)
+        key = (price_as, upstream, models, service_tier, is_fast, at_us // _DAY_US)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= _MAX_CACHED_PLANS:
@@ -168,16 +207,8 @@ class Prices:
             context = {"service_tier": service_tier} if service_tier else {}
             if is_fast:
                 context["speed"] = "fast"
-            plan = self._plans[key] = self._make_plan(
-                price_as, upstream, (response_model, model), context, _timestamp(at_us)
-            )
-        rates = plan.rates
-        if rates is None:
-            if plan.model is None:
-                return _unknown(plan.reason)
-            rates = _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
-        usd = _usd(rates, counts)
-        return _unknown(usd) if isinstance(usd, str) else Cost(usd, plan.source, None)
+            plan = self._plans[key] = self._make_plan(price_as, upstream, models, context, _timestamp(at_us))
+        return plan
 
     def _make_plan(
         self,
@@ -204,6 +235,22 @@ class Prices:
         if not rates:
             return _Plan("no_price")
         return _Plan(None, model, used, None if _depends_on_time_of_day(model) else rates, self._list.version)
+
+
+def _rates_at(plan: _Plan, at_us: int) -> tuple[_Rates, ...]:
+    """Return the rates of a plan at a time. They are empty if there are none."""
+    if plan.rates is not None:
+        return plan.rates
+    return () if plan.model is None else _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
+
+
+def _step(steps: tuple[_Rates, ...], input_tokens: int) -> _Rates:
+    """Return the rates that apply to a number of input tokens."""
+    rates = steps[0]
+    for step in steps[1:]:
+        if input_tokens > step.above:
+            rates = step
+    return rates
 
 
 def _unknown(reason: CostReason | None) -> Cost:
@@ -267,10 +314,7 @@ def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | CostReason:
     (input_, output, cached, reasoning) = tokens
     if input_ is None:
         return "no_usage"
-    rates = steps[0]
-    for step in steps[1:]:
-        if input_ > step.above:
-            rates = step
+    rates = _step(steps, input_)
     cached = cached or 0
     rest = input_ - cached - cache_writes
     if rest < 0:

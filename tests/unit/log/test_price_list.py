@@ -9,7 +9,7 @@ import pytest
 from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
 from genai_prices.types import ModelInfo, Provider
 
-from relaybook.recorder.price_list import Priced, PriceList, _price
+from relaybook.log.price_list import Priced, PriceList, _price
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LOCAL = "http://127.0.0.1:4199/v1"

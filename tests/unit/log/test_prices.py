@@ -21,7 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relaybook.log.formats.usage import counts_of
-from relaybook.recorder.prices import FROM_PROVIDER, Cost, Prices
+from relaybook.log.prices import FROM_PROVIDER, Cost, Prices
 from relaybook.settings.definitions import PriceSettings, Settings
 from relaybook.settings.routes import RouteSettings
 
@@ -697,7 +697,7 @@ def test_the_version_of_the_prices_is_returned() -> None:
 
 
 def test_the_cache_of_plans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relaybook.recorder.prices._MAX_CACHED_PLANS", 10)
+    monkeypatch.setattr("relaybook.log.prices._MAX_CACHED_PLANS", 10)
     prices = Prices()
     for number in range(25):
         assert full_cost(chat(1, 1), f"no-such-model-{number}", prices=prices).usd is None
@@ -757,7 +757,7 @@ def test_no_usage_raises(usage: dict[str, Any], model: str) -> None:
 
 def test_the_library_is_imported_only_for_the_first_price() -> None:
     program = (
-        "import sys; from relaybook.recorder.prices import Prices; prices = Prices('openai');"
+        "import sys; from relaybook.log.prices import Prices; prices = Prices('openai');"
         "from relaybook.log.formats.usage import counts_of; usage = {'cost': 1};"
         "prices.cost('x', 'm', None, usage, counts_of(usage), None, 0);"
         "assert 'genai_prices' not in sys.modules"
@@ -767,7 +767,7 @@ def test_the_library_is_imported_only_for_the_first_price() -> None:
 
 def test_after_warming_a_price_imports_nothing() -> None:
     program = (
-        "import sys; from relaybook.recorder.prices import Prices; prices = Prices('anthropic'); prices.warm();"
+        "import sys; from relaybook.log.prices import Prices; prices = Prices('anthropic'); prices.warm();"
         "assert 'genai_prices.data' in sys.modules; before = set(sys.modules);"
         "usage = {'prompt_tokens': 9, 'completion_tokens': 1, 'web_search_requests': 1};"
         "from relaybook.log.formats.usage import counts_of; counts = counts_of(usage);"
