@@ -406,6 +406,83 @@ export type Sighting = {
   started_at: string;
 };
 
+/** What a request sent again, what the provider read from its cache, and why not more.
+
+A count that is unknown is `null`, never 0. */
+export type CacheReport = {
+  id: string;
+  /** Id of the earlier request: the one that this request continues or repeats, or else the latest one of the same session or namespace, route and model whose prompt begins alike. `null` if there is none. */
+  compared_with: string | null;
+  /** Time from the start of the earlier request to the start of this request. */
+  seconds_between: number | null;
+  /** `first`: there is no earlier request. `cached`: the provider read nearly everything from its cache that it could. `broken`: it read less, because the prompt differs from the earlier one. `not_cached`: it read less, although the prompt does not differ, or is too short. `unknown`: it does not say, or the bodies are not stored. */
+  state: "broken" | "cached" | "first" | "not_cached" | "unknown";
+  /** Why the state is `not_cached` or `unknown`, for programs. */
+  reason: "concurrent" | "expired" | "no_breakpoint" | "not_stated" | "not_stored" | "other_key" | "other_parameter" | "perhaps_expired" | "too_short" | "unexplained" | null;
+  /** The state and its reason in a sentence. */
+  text: string;
+  input_tokens: number | null;
+  /** Tokens that the earlier request had sent, too. Estimated from the characters, in proportion to the input tokens. */
+  sent_again_tokens: number | null;
+  /** Tokens from the start up to the first difference. Estimated from the characters, in proportion to the input tokens. */
+  equal_tokens: number | null;
+  /** Number of characters from the start up to the first difference. */
+  equal_characters: number | null;
+  /** Tokens that the provider read from its cache, as it states. */
+  cached_tokens: number | null;
+  /** Tokens that the provider wrote to its cache, as it states. */
+  written_tokens: number | null;
+  /** Those of the `written_tokens` that are kept for an hour. */
+  written_1h_tokens: number | null;
+  /** How long the provider keeps the prompt of the earlier request, if this is known. */
+  lifetime_seconds: number | null;
+  /** Tokens that could have been read from the cache, but were not. 0 if the state is `cached`. Estimated. */
+  missed_tokens: number | null;
+  /** What the request cost more because of them: their price, minus their price if they had been read from the cache. `null` if a price is unknown. */
+  missed_usd: number | null;
+  /** Where the prompt first differs from the earlier one. `null` if it does not. */
+  change: PromptChange | null;
+  /** The sections of the prompt, in the order in which they are cached. */
+  sent: (SentSection)[];
+};
+
+/** The first difference between a prompt and an earlier prompt. */
+export type PromptChange = {
+  /** What changed, for programs. More kinds may be added. */
+  kind: "date" | "fields" | "id" | "media" | "message_inserted" | "messages_removed" | "model" | "number" | "parameter" | "text" | "tool_added" | "tool_changed" | "tool_removed" | "tools_reordered" | "whitespace";
+  /** What changed, in a few words. */
+  what: string;
+  /** The place in words, such as `the system prompt, character 1,204`. */
+  where: string;
+  section: "messages" | "model" | "parameters" | "system" | "tools";
+  /** Index of the message in `messages`. */
+  message: number | null;
+  /** Number of the first character that differs, from 1. `null` if the difference is not in a text. */
+  character: number | null;
+  /** The text before the difference, which is the same in both requests. */
+  leading: string;
+  /** The beginning of what differs, in the earlier request. */
+  before: string;
+  /** The beginning of what differs, in this request. */
+  after: string;
+  /** The text after the difference, which is the same in both requests. */
+  trailing: string;
+};
+
+/** One section of a prompt. */
+export type SentSection = {
+  section: "messages" | "model" | "parameters" | "system" | "tools";
+  /** Number of tools, or of parts of messages. */
+  items: number;
+  characters: number;
+  /** Number of characters that are equal to those of the earlier request, from the start. */
+  equal_characters: number;
+  /** Estimated from the characters, in proportion to the input tokens. */
+  tokens: number | null;
+  /** Number of breakpoints (`cache_control`). */
+  breakpoints: number;
+};
+
 /** The text of a streamed response after its chunks. */
 export type ResponseProgress = {
   /** A triple for each step in which the text grew: the number of chunks that had arrived, how many characters of the previous text remain, and the text that follows them. Characters are Unicode code points. Empty if the response is not a stream, or cannot be read. With more than 500 chunks, there are fewer steps than chunks. */
@@ -929,6 +1006,13 @@ export type LaneTotals = {
   tokens_estimated: boolean;
   /** Sum of the known costs. `null` if no cost is known. */
   cost_usd: number | null;
+};
+
+/** The use of the provider's cache by each request of a page of a thread, in the order of recording. */
+export type ThreadCache = {
+  data: (CacheReport)[];
+  /** `false` if the oldest requests are missing because time ran out. */
+  complete: boolean;
 };
 
 /** A page of namespaces, in descending order of `sort`. */

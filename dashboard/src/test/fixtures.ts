@@ -3,6 +3,7 @@
 import { vi } from "vitest";
 import type {
   Aggregate,
+  CacheReport,
   Message,
   Output,
   RequestDetail,
@@ -244,4 +245,40 @@ export function sampleOutput(text: string, changes: Partial<Output> = {}): Outpu
 /** A message that consists of a text. */
 export function textMessage(role: string, text: string): Message {
   return { role, parts: [{ kind: "text", text }] };
+}
+
+/** A report on the use of the provider's cache: the date in the system prompt changed. */
+export function cacheReport(changes: Partial<CacheReport> = {}): CacheReport {
+  return {
+    id: SAMPLE.id,
+    compared_with: "earlier-id",
+    seconds_between: 12.5,
+    state: "broken",
+    reason: null,
+    text: "The prompt changed in the system prompt, character 1,204: a date or time.",
+    input_tokens: 12_000,
+    sent_again_tokens: 11_204,
+    equal_tokens: 301,
+    equal_characters: 1203,
+    cached_tokens: 256,
+    written_tokens: null,
+    written_1h_tokens: null,
+    lifetime_seconds: 3600,
+    missed_tokens: 10_948,
+    missed_usd: 0.0125,
+    change: {
+      kind: "date",
+      what: "a date or time",
+      where: "the system prompt, character 1,204",
+      section: "system",
+      message: 0,
+      character: 1204,
+      leading: "Today is 2026-11-2",
+      before: "8",
+      after: "9",
+      trailing: ". Be brief.",
+    },
+    sent: [{ section: "system", items: 1, characters: 1_400, equal_characters: 1_203, tokens: 350, breakpoints: 1 }],
+    ...changes,
+  };
 }

@@ -23,3 +23,17 @@ window.ResizeObserver = class {
   unobserve() {}
   disconnect() {}
 };
+
+// Nothing is near the visible area either, unless a test stubs this class.
+window.IntersectionObserver = class {
+  readonly root = null;
+  readonly rootMargin = "";
+  readonly scrollMargin = "";
+  readonly thresholds = [];
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+  takeRecords() {
+    return [];
+  }
+};

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.api import (
+    cache,
     compare,
     count,
     deletions,
@@ -83,6 +84,7 @@ _MODULES: Final = (
     downloads,
     progress,
     detail,
+    cache,
     feedback,
     deletions,
     replay,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from relaybook.api.status_schemas import Health, Status
+from relaybook.log.ask.cache import ThreadCache
 from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
 from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
@@ -28,6 +29,7 @@ from relaybook.log.ask.thread import Thread
 from relaybook.log.ask.values import FieldValues
 from relaybook.log.feedback import NewFeedback
 from relaybook.log.namespaces import LabelChange
+from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.filters import BadTermCode
 
 
@@ -133,6 +135,7 @@ MODELS: tuple[Any, ...] = (
     Row,
     RequestPage,
     RequestDetail,
+    CacheReport,
     ResponseProgress,
     ReplayablePage,
     Comparison,
@@ -141,6 +144,7 @@ MODELS: tuple[Any, ...] = (
     StatsResponse,
     Thread,
     Lanes,
+    ThreadCache,
     NamespacePage,
     LabelChange,
     NewFeedback,

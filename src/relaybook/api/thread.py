@@ -10,7 +10,7 @@ from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.log.ask.thread import Thread
-from relaybook.log.query.filters import BadFilter, Filter, Term
+from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term
 
 routes = Routes("log")
 
@@ -21,7 +21,7 @@ THREAD_PARAMETERS: Final = [
     openapi.parameter("session", "Instead of `namespace`: the session to show as a thread."),
     openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property to show as a thread."),
 ]
-_PARAMETERS: Final = [
+PARAMETERS: Final = [
     *THREAD_PARAMETERS,
     openapi.limit(500),
     openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
@@ -33,7 +33,7 @@ _PARAMETERS: Final = [
 ]
 
 
-@routes.get("/api/thread", openapi.describe(Thread, _PARAMETERS))
+@routes.get("/api/thread", openapi.describe(Thread, PARAMETERS))
 async def get_thread(request: Request) -> Response:
     """Return the requests of a thread, grouped into conversations.
 
@@ -46,11 +46,16 @@ async def get_thread(request: Request) -> Response:
     recorded last. Requests of different sessions never belong to one conversation. Only the requests of the page and
     the 2,000 requests before the page are compared.
     """
+    page = arguments_of(request)
+    result = await async_asker_of(request).run(lambda asker: asker.thread(*page))
+    return Response(msgspec.json.encode(result), media_type="application/json")
+
+
+def arguments_of(request: Request) -> tuple[Filter, int, Cursor | None, str | None]:
+    """Return the filter of the thread, the limit, and the position of the page."""
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), thread_of(arguments.filter_of(rest, *_PAGING))
-    cursor, around = arguments.position_of(paging, only_older=True)
-    result = await async_asker_of(request).run(lambda asker: asker.thread(filter_, limit, cursor, around))
-    return Response(msgspec.json.encode(result), media_type="application/json")
+    return filter_, limit, *arguments.position_of(paging, only_older=True)
 
 
 def thread_of(filter_: Filter) -> Filter:

@@ -226,6 +226,14 @@ def show(
             negative=(), help="Print the conversation of the request, or a thread: its turns, tool calls and totals"
         ),
     ] = False,
+    cache: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Print how much of the prompt was read from the provider's cache, and where it differs from the "
+            "prompt before",
+        ),
+    ] = False,
     json: Annotated[bool, Parameter(negative=(), help="Print one JSON object")] = False,
     **flags: Any,
 ) -> int:
@@ -236,7 +244,7 @@ def show(
         return show_thread(_resolve(flags), any_id, as_json=json)
     from relaybook.cli.show import show
 
-    return show(_resolve(flags), any_id, as_json=json)
+    return show(_resolve(flags), any_id, as_json=json, only_cache=cache)
 
 
 @app.command

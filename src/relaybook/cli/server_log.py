@@ -176,6 +176,10 @@ class ServerLog:
             return None
         return lanes
 
+    def cache(self, record_id: str) -> dict[str, Any]:
+        report: dict[str, Any] = self._get_required(f"/api/requests/{quote(record_id, safe='')}/cache", [])
+        return report
+
     def values(self, field: str) -> list[str]:
         return [
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from relaybook.cli.cache_text import cache_line, cache_text
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, route, tokens
 from relaybook.cli.source import open_log
@@ -34,13 +35,16 @@ _NOT_STORED: Final = {
 }
 
 
-def transcript(detail: dict[str, Any]) -> str:
-    """Format a request's detail (see ``GET /api/requests/{id}``) as text, without a final newline."""
-    fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail) if text]
+def transcript(detail: dict[str, Any], report: dict[str, Any] | None = None) -> str:
+    """Format a request's detail (see ``GET /api/requests/{id}``) as text, without a final newline.
+
+    ``report`` says what was read from the provider's cache (see ``GET /api/requests/{id}/cache``).
+    """
+    fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail, report) if text]
     return "\n".join([*fields, *_conversation(detail)])
 
 
-def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _fields(detail: dict[str, Any], report: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
     yield "result", _result(detail)
     yield "namespace", detail["namespace"]
     yield "properties", _pairs(detail["properties"])
@@ -53,6 +57,7 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "duration", _timing(detail)
     yield "tokens", _tokens(detail)
     yield "cost", _cost(detail)
+    yield "cache", "" if report is None else cache_line(report)
     yield "route", route(detail) or ""
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
     yield "response", _response(detail)
@@ -202,11 +207,11 @@ def _texts(part: Part) -> Iterator[str | None]:
             yield part.text
 
 
-def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:
+def show(configuration: Configuration, any_id: str, *, as_json: bool = False, only_cache: bool = False) -> int:
     """Print the request with this Relaybook id, or else the newest request with this foreign id.
 
-    Foreign ids are provider request ids, completion ids and client request ids. Raises CommandFailed if no request has
-    the id.
+    Foreign ids are provider request ids, completion ids and client request ids. With ``only_cache``, print what was
+    read from the provider's cache instead. Raises CommandFailed if no request has the id.
     """
     log = open_log(configuration)
     detail = log.find(any_id) if is_utf8(any_id) else None
@@ -215,5 +220,9 @@ def show(configuration: Configuration, any_id: str, *, as_json: bool = False) ->
             f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)} "
             "relaybook tail --ids prints the ids of the latest requests."
         )
-    print(json.dumps(detail) if as_json else transcript(detail))
+    if only_cache:
+        report = log.cache(detail["id"])
+        print(json.dumps(report) if as_json else cache_text(report))
+    else:
+        print(json.dumps(detail) if as_json else transcript(detail, log.cache(detail["id"])))
     return 0

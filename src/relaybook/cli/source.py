@@ -81,6 +81,9 @@ class LogSource(Protocol):
         ``terms`` are the parameters of ``GET /api/lanes``.
         """
 
+    def cache(self, record_id: str) -> dict[str, Any]:
+        """Return what the request with a Relaybook id sent again, and what was read from the provider's cache."""
+
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
 

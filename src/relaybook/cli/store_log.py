@@ -17,6 +17,7 @@ from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.replay import ReplayablePage, ignored_paths
 from relaybook.log.export.export import PARAMETERS, Export, parse_export_query
+from relaybook.log.prices import Prices
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.record import Side
@@ -47,6 +48,7 @@ class StoreLog:
         self._reader = store.open_reader()
         self._changes = Changes(deletions=store.open_deletions(), rereads=store.open_rereads())
         self._settings = settings or Settings()
+        self._prices = Prices.of(self._settings)
         self._is_served = is_served
 
     @staticmethod
@@ -161,6 +163,13 @@ class StoreLog:
         lanes: dict[str, Any] = msgspec.json.decode(body)
         return lanes
 
+    def cache(self, record_id: str) -> dict[str, Any]:
+        try:
+            report: dict[str, Any] = msgspec.to_builtins(self._ask(lambda asker: asker.cache(record_id)))
+        except AskError as error:
+            raise CommandFailed(str(error)) from None
+        return report
+
     def values(self, field: str) -> list[str]:
         listed = self._ask(lambda asker: asker.values(field, "", MAX_LIMIT))
         return [each.value for each in listed.data]
@@ -230,7 +239,7 @@ class StoreLog:
 
     def _asker(self) -> Asker:
         deadline_ns = clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS
-        return Asker(self._reader, deadline_ns, self._changes)
+        return Asker(self._reader, deadline_ns, self._changes, prices=self._prices)
 
     def _ask(self, question: Callable[[Asker], _Answer]) -> _Answer:
         """Return the answer. Raises CommandFailed if the store cannot be read."""

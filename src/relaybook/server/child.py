@@ -148,6 +148,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     from relaybook.api.options import ApiOptions
     from relaybook.api.uvicorn_server import DashboardServer
     from relaybook.log.ask.asker import Asker, Changes
+    from relaybook.log.prices import Prices
     from relaybook.log.retention import Retention
     from relaybook.log.store import open_store
     from relaybook.page.page import load_page
@@ -178,7 +179,8 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         store.open_deletions(),
         store.open_rereads(),
     )
-    server = DashboardServer(create_app(partial(Asker, reader, changes=changes), options))
+    asker = partial(Asker, reader, changes=changes, prices=Prices.of(settings))
+    server = DashboardServer(create_app(asker, options))
 
     def stop() -> None:
         server.should_exit = True

@@ -4,15 +4,40 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from tests.support.api_log import record_of
 from tests.support.rows import detail
 
 from relaybook.cli import show as module
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.show import transcript
 from relaybook.log.descriptions import COST_REASONS
+from relaybook.log.formats.prompt_change import PromptChange
+from relaybook.log.prompt_cache import CacheReport, SentSection, not_stored
 from relaybook.log.record import Feedback, Note
 from relaybook.settings.configuration import Configuration, resolve
+
+
+def report() -> CacheReport:
+    found = not_stored(record_of(1))
+    found.compared_with, found.seconds_between, found.state = "b", 12.0, "broken"
+    found.text = "The prompt changed in the system prompt, character 1,204: a date or time."
+    found.sent_again_tokens, found.cached_tokens, found.missed_tokens, found.missed_usd = 11_204, 0, 11_204, 0.0125
+    found.change = PromptChange(
+        kind="date",
+        what="a date or time",
+        where="the system prompt, character 1,204",
+        section="system",
+        message=0,
+        character=1204,
+        leading="Today is 2026-11-2",
+        before="8",
+        after="9",
+        trailing=".\x1b",
+    )
+    found.sent = [SentSection(section="tools", items=3, characters=9, equal_characters=9, tokens=None, breakpoints=0)]
+    return found
 
 
 class OneDetail:
@@ -20,6 +45,11 @@ class OneDetail:
 
     def find(self, text: str) -> dict[str, Any] | None:
         return detail(namespace="ios") if text == "known" else None
+
+    def cache(self, record_id: str) -> dict[str, Any]:
+        assert record_id == detail()["id"]
+        found: dict[str, Any] = msgspec.to_builtins(report())
+        return found
 
     def lag_seconds(self) -> float:
         return 0.0
@@ -39,6 +69,28 @@ def test_the_request_is_printed(settings: Configuration, capsys: pytest.CaptureF
 def test_json_output_is_the_whole_detail(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.show(settings, "known", as_json=True)
     assert json.loads(capsys.readouterr().out) == detail(namespace="ios")
+
+
+def test_a_break_of_the_cache_is_one_line_of_a_request(
+    settings: Configuration, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module.show(settings, "known")
+    line = "cache       sent again ≈11,204 tokens, cached 0 (0 % of them). The prompt changed in the system prompt, "
+    assert line + "character 1,204: a date or time. ≈11,204 tokens were not cached, about $0.0125 more.\n" in (
+        capsys.readouterr().out
+    )
+
+
+def test_all_about_the_cache_is_printed_without_control_characters(
+    settings: Configuration, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module.show(settings, "known", only_cache=True)
+    printed = capsys.readouterr().out
+    assert "before      b, 12.0 s earlier\n" in printed
+    assert " after      …Today is 2026-11-2⟨9⟩.\\x1b…\n" in printed
+    assert "tools       3×, 9 characters, ≈– tokens, 9 characters equal\n" in printed
+    module.show(settings, "known", only_cache=True, as_json=True)
+    assert json.loads(capsys.readouterr().out)["missed_usd"] == 0.0125
 
 
 def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:

@@ -7,9 +7,10 @@ import type { RequestDetail } from "~/generated/api-types";
 import { QuietButton } from "~/ui/quiet-button";
 import { CompareLinks } from "./compare-links";
 import { Conversation } from "./conversation-section";
+import { TokensCost } from "./cost-section";
 import { Feedback } from "./feedback-section";
 import { Headers } from "./headers-section";
-import { Parameters, TokensCost } from "./parameters-section";
+import { Parameters } from "./parameters-section";
 import { Raw } from "./raw-section";
 import css from "./request.module.css";
 import type { ResponseView } from "./response-section";
@@ -49,7 +50,7 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
         <Timing request={request} />
       </Section>
       <Section name="Tokens & cost">
-        <TokensCost request={request} />
+        <TokensCost request={request} onGo={onGo} />
       </Section>
       <Section name="Parameters">
         <Parameters request={request} />

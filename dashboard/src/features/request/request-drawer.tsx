@@ -49,6 +49,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
         tabIndex={-1}
         data-autofocus=""
         data-drawer=""
+        data-scroller=""
         data-request={isPlaceholderData ? id : (data?.id ?? id)}
         data-growing={data?.outcome === "open" ? "" : undefined}
         aria-busy={data === undefined && error === null ? true : isPlaceholderData}

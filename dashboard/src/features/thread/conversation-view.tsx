@@ -13,10 +13,11 @@ import type { ThreadRow } from "~/generated/api-types";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
+import { useNear } from "~/ui/use-near";
 import css from "./conversation-view.module.css";
 import type { ConversationTurns, Turn } from "./thread-model";
+import { TurnCache } from "./turn-cache";
 import { RequestLink, TurnTexts } from "./turn-content";
-import { useNear } from "./use-thread";
 
 /** One conversation: its time, its totals, and its turns. */
 export const ConversationView = memo(function ConversationView({ conversation }: { conversation: ConversationTurns }) {
@@ -57,11 +58,14 @@ export const ConversationView = memo(function ConversationView({ conversation }:
   );
 });
 
+/** Distance from the visible area within which the full text of a turn is loaded. */
+const NEAR_PX = 1200;
+
 /** One request of a conversation: a line about it, then its new messages and its response. */
 export function TurnView({ turn }: { turn: Turn }) {
   const { row } = turn;
   const [isOpen, setOpen] = useState(!turn.isFolded);
-  const { isNear, mount } = useNear();
+  const { isNear, mount } = useNear(NEAR_PX);
   return (
     <article
       ref={mount}
@@ -71,16 +75,21 @@ export function TurnView({ turn }: { turn: Turn }) {
       data-folded={isOpen ? undefined : ""}
       aria-label={`Turn ${row.turn}${turn.repeatReason === undefined ? "" : `, ${turn.repeatReason}`}`}
     >
-      <TurnLine turn={turn} isOpen={isOpen} onFold={turn.isFolded ? () => setOpen(!isOpen) : undefined} />
+      <TurnLine
+        turn={turn}
+        isNear={isNear}
+        isOpen={isOpen}
+        onFold={turn.isFolded ? () => setOpen(!isOpen) : undefined}
+      />
       {isOpen && <TurnTexts turn={turn} isNear={isNear} />}
     </article>
   );
 }
 
-type TurnLineProps = { turn: Turn; isOpen: boolean; onFold: (() => void) | undefined };
+type TurnLineProps = { turn: Turn; isNear: boolean; isOpen: boolean; onFold: (() => void) | undefined };
 
 /** Time, model, result, duration, tokens and cost of a turn. The time is a link to the request. */
-export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
+export function TurnLine({ turn, isNear, isOpen, onFold }: TurnLineProps) {
   const { row, repeatReason, branchedFrom } = turn;
   return (
     <div className={css.row}>
@@ -104,6 +113,7 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
         {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}
       </span>
       <span className={css.figure}>{money(row.cost_usd, row.tokens_estimated)}</span>
+      <TurnCache row={row} isNear={isNear} />
       {branchedFrom !== undefined && <span>continues turn {branchedFrom}</span>}
       {repeatReason !== undefined && onFold === undefined && <span>{repeatReason}</span>}
       {repeatReason !== undefined && onFold !== undefined && (

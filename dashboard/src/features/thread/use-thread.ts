@@ -1,7 +1,7 @@
 /** A thread as loaded pages plus live rows. */
 
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { getLatestThread, threadQuery } from "~/api/thread";
 import { type LogSearch, toApiParams } from "~/domain/log-search";
@@ -122,26 +122,4 @@ function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFet
     }
     calls.current = 0;
   };
-}
-
-/** Distance from the visible area within which the full text of a turn is loaded. */
-const NEAR = "1200px 0px";
-
-/** Whether an element has been near the visible area. `mount` is the ref of the element. */
-export function useNear(): { isNear: boolean; mount: (element: HTMLElement | null) => (() => void) | undefined } {
-  const [isNear, setNear] = useState(false);
-  const mount = useCallback((element: HTMLElement | null) => {
-    if (element === null) return undefined;
-    const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (!entry?.isIntersecting) return;
-        setNear(true);
-        observer.disconnect();
-      },
-      { root: element.closest("[data-scroller]"), rootMargin: NEAR },
-    );
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return { isNear, mount };
 }

@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.ask import (
+    cache,
     compare,
     count,
     deletions,
@@ -22,6 +23,7 @@ from relaybook.log.ask import (
     thread,
     values,
 )
+from relaybook.log.ask.cache import ThreadCache
 from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
 from relaybook.log.ask.deletions import LATEST, DeletionList, DeletionRow, RequestedDeletion
@@ -45,6 +47,8 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.export.export import Export, ExportQuery, searchable_to
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
+from relaybook.log.prices import Prices
+from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.completion import ListValues
 from relaybook.log.query.filters import Cursor, Filter, SortField, Term
 from relaybook.log.record import Feedback, Gap, Record
@@ -73,16 +77,23 @@ class Asker:
 
     ``deadline_ns`` is the time on the monotonic clock at which an answer must be there. Exact counts, deletions,
     rereads and exports have their own limits. Methods raise AskError, BadFilter, DeadlinePassed and StoreUnavailable.
+    ``prices`` are those of the settings. Only answers about the provider's cache need them.
     """
 
     def __init__(
-        self, reader: Reader, deadline_ns: int, changes: Changes | None = None, scope: Scope = Scope.ALL
+        self,
+        reader: Reader,
+        deadline_ns: int,
+        changes: Changes | None = None,
+        scope: Scope = Scope.ALL,
+        prices: Prices | None = None,
     ) -> None:
         self.scope = scope
         self.deadline_ns = deadline_ns
         self._whole_log = reader
         self._reader: Reader = reader if scope.is_all else ScopedReader(reader, scope)
         self._changes = changes or Changes()
+        self._prices = prices or Prices()
 
     # Requests
 
@@ -131,6 +142,16 @@ class Asker:
         With an id, the answer has only the conversation of the request.
         """
         return lanes.lanes(self._reader, selected, self.deadline_ns)
+
+    def cache(self, any_id: str) -> CacheReport:
+        """Return what the request with an id sent again, and what the provider read from its cache."""
+        return cache.cache(self._reader, any_id, self._prices, self.deadline_ns)
+
+    def thread_cache(
+        self, filter_: Filter, limit: int, cursor: Cursor | None = None, around: str | None = None
+    ) -> ThreadCache:
+        """Return the same as ``cache`` for each request of a page of a thread."""
+        return cache.thread_cache(self._reader, filter_, limit, (cursor, around), self._prices, self.deadline_ns)
 
     def export(self, query: ExportQuery) -> Export:
         """Begin an export. Its chunks are read later, without a deadline."""

@@ -18,11 +18,11 @@ from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
 from relaybook.log.record import Record
 from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Page, Reader
+from relaybook.log.store.port import Link, Page, Reader
 
 #: Number of requests before a page that are compared with the requests of the page, because a request of the page may
 #: continue an earlier request.
-_LOOKBACK: Final = 2000
+LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
 
@@ -123,13 +123,11 @@ def thread(
 
     ``page_position`` has the parameters ``cursor`` and ``around``. Raises AskError and BadFilter.
     """
-    page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
-    links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
+    page, links = page_of(reader, filter_, limit, page_position, deadline_ns)
     positions = positions_of(reversed(links))
     retries = Retries(positions, links)
     records = page.records[::-1]
-    # If ``reader.links`` was stopped at its deadline, some records have no position. Show each of these records as a
-    # conversation of its own.
+    # Show each record without a position as a conversation of its own.
     unlinked = [record.id for record in records if record.id not in positions]
     positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)
@@ -141,6 +139,17 @@ def thread(
         next_cursor=str(page.next_cursor) if page.next_cursor else None,
         complete=page.complete and not unlinked,
     )
+
+
+def page_of(
+    reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
+) -> tuple[Page, list[Link]]:
+    """Return a page of the thread, and the links of its requests and of those before. Both are newest first.
+
+    If the search was stopped at its deadline, some links are missing.
+    """
+    page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
+    return page, reader.links(filter_, limit + LOOKBACK, cursor, deadline_ns)
 
 
 def _page(

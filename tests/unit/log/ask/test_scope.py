@@ -93,6 +93,11 @@ def lanes(asker: Asker, ask: Ask) -> Any:
     return asker.lanes(ask.random.choice((ask.id(), Filter((term,)))))
 
 
+def thread_cache(asker: Asker, ask: Ask) -> Any:
+    filter_ = Filter((Term("namespace", (ask.random.choice(NAMESPACES),)),))
+    return asker.thread_cache(filter_, ask.limit(), around=ask.random.choice((None, ask.id())))
+
+
 def stats(asker: Asker, ask: Ask) -> Any:
     begin = ask.random.choice((None, START_US, START_US + 7 * 3_600_000_000))
     terms = tuple(term for term in ask.filter.terms if term.name != "from")
@@ -177,6 +182,8 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "last_good": lambda asker, ask: asker.last_good(ask.id()),
     "thread": thread,
     "lanes": lanes,
+    "cache": lambda asker, ask: asker.cache(ask.id()),
+    "thread_cache": thread_cache,
     "export": export,
     "replayable": lambda asker, ask: asker.replayable(ask.filter).data,
     "count": lambda asker, ask: asker.count(ask.filter),
@@ -245,7 +252,8 @@ def record(random: Random, number: int) -> Record:
 
 def entries(random: Random, count: int) -> Iterator[Entry]:
     for number in range(count):
-        body = b'{"messages": [{"role": "user", "content": "hello %d"}]}' % random.randrange(3)
+        system = b'{"role": "system", "content": "%b"}' % (b"Be brief. " * 30)
+        body = b'{"messages": [%b, {"role": "user", "content": "hello %d"}]}' % (system, random.randrange(3))
         yield entry_of(record(random, number), body, b"{}")
 
 
