@@ -113,7 +113,6 @@ export function TurnLine({ turn, isNear, isOpen, onFold }: TurnLineProps) {
         {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}
       </span>
       <span className={css.figure}>{money(row.cost_usd, row.tokens_estimated)}</span>
-      <TurnCache row={row} isNear={isNear} />
       {branchedFrom !== undefined && <span>continues turn {branchedFrom}</span>}
       {repeatReason !== undefined && onFold === undefined && <span>{repeatReason}</span>}
       {repeatReason !== undefined && onFold !== undefined && (
@@ -121,6 +120,7 @@ export function TurnLine({ turn, isNear, isOpen, onFold }: TurnLineProps) {
           <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {repeatReason}
         </QuietButton>
       )}
+      <TurnCache row={row} isNear={isNear} />
       {!isOpen && <bdi className={css.preview}>{row.output_preview ?? row.error_message}</bdi>}
     </div>
   );
