@@ -122,6 +122,7 @@ export function progressQuery(id: string, chunks: number) {
     queryKey: ["progress", id, chunks],
     queryFn: ({ signal }) => getJson<ResponseProgress>(apiUrl(`requests/${encodeURIComponent(id)}/progress`), signal),
     staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData, // while a running request gets more chunks
   });
 }
 
