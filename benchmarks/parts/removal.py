@@ -17,6 +17,7 @@ from benchmarks.bench import Bench
 from benchmarks.results.figures import Result, percentile
 from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
@@ -98,7 +99,8 @@ def fill(writer: SqliteWriter, place: Path, records: int, now: int) -> None:
         with patch.object(clock, "wall_us", partial(int, at)):
             writer.commit(Batch(entries=entries))
         last = entries[-1].record.seq or 0
-        texts = [(entry.record.seq or 0, f"words {entry.record.input_preview} {entry.record.id}") for entry in entries]
+        words = (SearchText(f"words {entry.record.input_preview} {entry.record.id}") for entry in entries)
+        texts = [(entry.record.seq or 0, text) for entry, text in zip(entries, words, strict=True)]
         index.add(texts, last)
     index.close()
 

@@ -22,6 +22,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body
@@ -78,7 +79,7 @@ def fill(directory: Path, set_clock: Callable[[int], None]) -> None:
             for number, text in enumerate(texts)
         ]
         writer.commit(Batch(entries=entries))
-        indexed = [(entry.record.seq or 0, text) for entry, text in zip(entries, texts, strict=True)]
+        indexed = [(entry.record.seq or 0, SearchText(text)) for entry, text in zip(entries, texts, strict=True)]
         index.add(indexed, entries[-1].record.seq or 0)
     index.close()
     store.open_deletions().request(Filter((Term("user", (_DELETED_USER,)),)), 60, "127.0.0.1")

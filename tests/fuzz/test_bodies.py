@@ -299,7 +299,7 @@ def can_be_stored(entry: Entry) -> None:
     if entry.chain is not None:
         decode_chain(entry.chain)
     assert entry.text is not None
-    entry.text.encode()
+    entry.text.whole.encode()
 
 
 def can_be_shown(view: RequestView) -> None:

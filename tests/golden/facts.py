@@ -69,7 +69,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
     facts = {
         "record": record_facts(entry.record),
         "chain": None if entry.chain is None else _chain(entry.chain),
-        "text": text_of(entry).replace(SEPARATOR, "\n"),
+        "text": text_of(entry).whole.replace(SEPARATOR, "\n"),
         "messages": messages_of(entry),
         "response": response_of(entry),
     }

@@ -17,6 +17,7 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from relaybook import clock
 from relaybook.cli.main import main
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
@@ -50,7 +51,7 @@ def test_a_copy_has_every_request_that_was_recorded_when_it_began(tmp_path: Path
     writer = SqliteWriter(source / "store")
     before = fill(writer, 500)
     index = SqliteTextIndex(source / "store")
-    index.add([(1, "searchable words")], 500)
+    index.add([(1, SearchText("searchable words"))], 500)
     index.close()
     stop = threading.Event()
     recorded: list[str] = []
@@ -99,7 +100,7 @@ def test_a_log_with_a_damaged_text_index_is_backed_up_without_the_index(tmp_path
     writer = SqliteWriter(source / "store")
     fill(writer, 20)
     index = SqliteTextIndex(source / "store")
-    index.add([(1, "searchable words")], 20)
+    index.add([(1, SearchText("searchable words"))], 20)
     index.close()
     back_up(source, target)
     (source / "store" / FILE).write_bytes(b"x" * 20_000)
@@ -161,7 +162,7 @@ def test_a_request_that_is_deleted_during_the_copy_is_in_the_copy_with_its_words
     writer = SqliteWriter(directory)
     fill(writer, 3)
     index = SqliteTextIndex(directory)
-    index.add([(1, "unmistakable")], 3)
+    index.add([(1, SearchText("unmistakable"))], 3)
     index.close()
     original = getattr(owner, name)
 
@@ -199,7 +200,7 @@ def test_a_backup_ends_although_requests_are_removed_steadily(tmp_path: Path) ->
         nonlocal last
         entries = [an_entry(body, ended_at=start_us + seq) for seq in range(last + 1, last + number + 1)]
         writer.commit(Batch(entries=entries))
-        index.add([(seq, f"{word}{seq}") for seq in range(last + 1, last + number + 1)], last + number)
+        index.add([(seq, SearchText(f"{word}{seq}")) for seq in range(last + 1, last + number + 1)], last + number)
         last += number
 
     def remove(until: int) -> None:
@@ -430,7 +431,7 @@ def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -
         fill(writer, 1)
         writer.close()
         index = SqliteTextIndex(tmp_path / name / "store")
-        index.add([(1, f"words of {name}")], 1)
+        index.add([(1, SearchText(f"words of {name}"))], 1)
         index.close()
     back_up(tmp_path / "one", tmp_path / "copy")
     before = contents_below(tmp_path / "copy")

@@ -12,6 +12,7 @@ from tests.support.records import an_entry, soon
 
 from relaybook import clock
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.search_text import text_of
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.files import DATABASE
@@ -115,7 +116,7 @@ def test_texts_that_are_not_indexed_yet_are_indexed_only_once(tmp_path: Path) ->
     writer = SqliteWriter(tmp_path)
     writer.commit(Batch(entries=blank))
     index = SqliteTextIndex(tmp_path)
-    index.add([(number, "") for number in range(1, 101)], 100)
+    index.add([(number, SearchText()) for number in range(1, 101)], 100)
     reread(tmp_path, writer)
     reader = writer._rereads._search.reader
     entries = reader.entries(100, 10_000, 1 << 30)

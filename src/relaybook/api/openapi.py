@@ -48,6 +48,10 @@ _VALUE_MEANINGS: Final = {
     "to": "Latest start, exclusive. An RFC 3339 timestamp or a relative time.",
     "words": "A word or a phrase in the prompt or the response. Case and diacritics are ignored. If repeated, all "
     "values must match.",
+    "response": "A word or a phrase in the response or the error message.",
+    "prompt": "A word or a phrase in the messages of the request.",
+    "said_here": "A word or a phrase in the response, or in a message after the last response that the request "
+    "contains. Unlike `words`, it does not find the later requests of a conversation, which contain the text again.",
     "contains": "A substring of the prompt or the response. Case is ignored. `from` is required, because the bodies of "
     "all requests since that time are scanned.",
     "duration": "A comparison of the duration, with a unit, such as `>2s` or `<=300ms`. If repeated, all values must "
@@ -110,8 +114,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter(
             "begins.<name>",
             "Prefix of a value of the parameter `<name>`. `<name>` is a parameter listed above that accepts any text. "
-            "If a parameter has several prefixes or exact values, at least one of them must match. For `words`, all of "
-            "them must match. `begins.words=my refun` matches a phrase whose last word starts with `refun`.",
+            "If a parameter has several prefixes or exact values, at least one of them must match. For `words`, "
+            "`prompt`, `response` and `said_here`, all of them must match. `begins.words=my refun` matches a phrase "
+            "whose last word starts with `refun`.",
             texts,
         ),
         parameter(

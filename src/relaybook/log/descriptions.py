@@ -123,6 +123,9 @@ FIELDS: Final[dict[str, Field]] = {
     ),
     "contains": Field("text", "substring; requires a start time (from)"),
     "words": Field("text", "words in prompt or response"),
+    "response": Field("response", "words in the response"),
+    "prompt": Field("prompt", "words in the prompt"),
+    "said_here": Field("said here", "words in the response or in a new message"),
     "from": Field(
         "started since",
         "earliest start: -1h",

@@ -106,7 +106,7 @@ class Store:
     def index(self, *entries: Entry) -> None:
         """Add committed entries to the text index, if the index is separate from the log."""
         if self.text is not None:
-            texts = [(entry.record.seq or 0, text) for entry in entries if (text := text_of(entry))]
+            texts = [(entry.record.seq or 0, text) for entry in entries if any(text := text_of(entry))]
             self.text.add(texts, entries[-1].record.seq or 0)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
-from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
+from relaybook.log.query.filters import NAMES, SECTIONS, Cursor, Filter, Term, matches
 from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.record import CostReason, Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
@@ -142,7 +142,7 @@ filters_ = st.lists(terms, max_size=4).map(lambda found: Filter(tuple(found)))
 
 def test_every_filter_is_tested_here() -> None:
     # namespace_prefix works like a prefix of namespace; test_text_search.py tests the others
-    elsewhere = {"namespace_prefix", "words", "contains"}
+    elsewhere = {"namespace_prefix", *SECTIONS, "contains"}
     assert set(NAMES) - elsewhere <= set(CHOICES)
 
 

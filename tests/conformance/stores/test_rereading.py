@@ -17,6 +17,7 @@ from relaybook import clock, ids
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.prices import Prices
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import AdviceCode, Feedback, NoteCode
 from relaybook.log.rereads import Reread
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
@@ -56,7 +57,7 @@ def blank_and_read(rounds: int = ROUNDS) -> tuple[list[Entry], list[Entry]]:
     pairs = list(recorded(rounds))
     blank = [builder.entry(exchange, None) for exchange, _ in pairs]
     for entry in blank:
-        entry.text = ""
+        entry.text = SearchText()
     return blank, [builder.entry(exchange, builder.bodies(exchange)) for _, exchange in pairs]
 
 

@@ -361,3 +361,44 @@ def test_a_text_search_can_be_sorted(store: Store, terms: list[Term], expected: 
     store.index(*entries)
     page = store.reader.top(Filter(tuple(terms)), "cost_usd", 200, soon())
     assert [record.id for record in page.records] == [entries[number].record.id for number in expected]
+
+
+def turns(*texts: str) -> Iterator[Entry]:
+    """Yield the requests of a conversation. The texts are from the user and the assistant in turn."""
+    messages: list[dict[str, str]] = []
+    for asked, answered in zip(texts[::2], texts[1::2], strict=True):
+        messages.append({"role": "user", "content": asked})
+        said = {"role": "assistant", "content": answered}
+        response = {"choices": [{"index": 0, "message": said}]}
+        yield an_entry(json.dumps({"messages": messages}).encode(), json.dumps(response).encode())
+        messages.append(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "phrase", "found"),
+    [
+        ("words", "the refund", (0, 1, 2)),
+        ("said_here", "the refund", (0, 1)),
+        ("response", "the refund", (1,)),
+        ("prompt", "the refund", (0, 1, 2)),
+        ("said_here", "REFU*", (0, 1)),
+        ("response", "the refu*", (1,)),
+        ("prompt", "order", (1, 2)),
+        ("said_here", "order", (0, 1)),
+        ("said_here", "when the", ()),
+        ("response", "monday", (1,)),
+        ("prompt", "tuesday", ()),
+    ],
+)
+def test_words_are_found_in_a_part_of_the_conversation(
+    store: Store, name: str, phrase: str, found: tuple[int, ...]
+) -> None:
+    entries = list(turns("the refund", "Order?", "when", "the refund: Monday. Order!", "thanks", "Tuesday"))
+    store.commit(*entries)
+    store.index(*entries)
+    ids = [entry.record.id for entry in entries]
+    term = Term(name, (), prefixes=(phrase[:-1],)) if phrase.endswith("*") else Term(name, (phrase,))
+    expected = [ids[at] for at in found]
+    assert find(store, term) == expected[::-1]
+    assert find(store, Term("outcome", ("complete",)), term) == expected[::-1]
+    assert find(store, msgspec.structs.replace(term, negated=True)) == [id_ for id_ in ids[::-1] if id_ not in expected]

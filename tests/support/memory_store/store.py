@@ -39,6 +39,7 @@ from relaybook.log.namespaces import (
     looks_like_id,
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.rereads import Reread
@@ -104,7 +105,7 @@ class MemoryStore:
         #: Feedback on requests that are not recorded yet, by the id that was sent with the feedback.
         self._pending: dict[str, list[Feedback]] = {}
         #: The indexed text of records, by ``seq``.
-        self._texts: dict[int, str] = {}
+        self._texts: dict[int, SearchText] = {}
         self._indexed_to = 0
 
     # Writer
@@ -300,7 +301,7 @@ class MemoryStore:
     def indexed_to(self) -> int:
         return self._indexed_to
 
-    def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
+    def add(self, texts: Sequence[tuple[int, SearchText]], up_to: int) -> None:
         self._texts.update(texts)
         self._indexed_to = up_to
 
@@ -359,13 +360,13 @@ class MemoryStore:
         return [
             msgspec.structs.replace(record)
             for record in records
-            if matches(filter_, record, self._texts.get(seq_of(record), ""), self._full_text(filter_, record))
+            if matches(filter_, record, self._texts.get(seq_of(record), SearchText()), self._full_text(filter_, record))
         ]
 
     def _full_text(self, filter_: Filter, record: Record) -> str:
         if all(term.name != CONTAINS for term in filter_.terms):
             return ""
-        return text_of(self._in_memory(self._by_id[record.id], MAX_BODY_BYTES), sys.maxsize)
+        return text_of(self._in_memory(self._by_id[record.id], MAX_BODY_BYTES), sys.maxsize).whole
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         matched = self._matching(filter_)

@@ -20,6 +20,7 @@ from relaybook.api.broadcaster import Broadcaster, gap_event
 from relaybook.api.live_search import stream_matches
 from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.store.port import Batch
 
 REFUND = Filter((Term(WORDS, ("refund",)),))
@@ -42,7 +43,7 @@ class LiveLog:
     def index(self, up_to: int) -> None:
         """Index the records up to ``up_to``. Every second record contains the word "refund"."""
         numbers = range(self.store.indexed_to() + 1, up_to + 1)
-        self.store.add([(n, "a refund" if n % 2 else "none") for n in numbers], up_to)
+        self.store.add([(n, SearchText("a refund" if n % 2 else "none")) for n in numbers], up_to)
 
     async def listen(self, resume_from: int | None = None, ping: float = 30) -> AsyncIterator[bytes]:
         return await stream_matches(

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from tests.support.records import an_entry
 
-from relaybook.log.query.words import SEPARATOR
+from relaybook.log.query.words import SEPARATOR, SearchText
 from relaybook.log.record import Detail
-from relaybook.log.search_text import MAX_CHARACTERS, text_of
+from relaybook.log.search_text import MAX_CHARACTERS
+from relaybook.log.search_text import text_of as sections_of
 from relaybook.log.store.entry import Entry
 
 
@@ -24,6 +25,10 @@ def entry(
         response_json if isinstance(response_json, bytes) else json.dumps(response_json or {"choices": []}).encode()
     )
     return an_entry(request, response, detail, stream=stream, **fields)
+
+
+def text_of(made: Entry, max_characters: int = MAX_CHARACTERS) -> str:
+    return sections_of(made, max_characters).whole
 
 
 def chat(*texts: str) -> dict[str, Any]:
@@ -140,10 +145,26 @@ def test_the_newest_messages_of_a_long_conversation_are_kept() -> None:
     assert "oldest" not in text
 
 
+@pytest.mark.parametrize(
+    ("roles", "new", "earlier"),
+    [
+        ("system user", "user system", ""),
+        ("system user assistant user", "user", "assistant user system"),
+        ("user assistant tool tool", "tool tool", "assistant user"),
+        ("user assistant user assistant", "assistant user", "assistant user"),
+        ("assistant", "assistant", ""),
+    ],
+)
+def test_messages_after_the_last_response_in_the_request_are_new(roles: str, new: str, earlier: str) -> None:
+    messages = [{"role": role, "content": role, "tool_call_id": "c"} for role in roles.split()]
+    text = sections_of(entry({"messages": messages}, answer("said")))
+    assert text == SearchText("said", new.replace(" ", SEPARATOR), earlier.replace(" ", SEPARATOR))
+
+
 def test_the_text_of_the_entry_is_used_if_it_has_one() -> None:
     made = entry(chat("hi"), answer("there"))
-    made.text = "stored"
-    assert (text_of(made), text_of(made, 3)) == ("stored", "sto")
+    made.text = SearchText("stored")
+    assert text_of(made) == "stored"
     assert text_of(made, MAX_CHARACTERS + 1) == f"there{SEPARATOR}hi"
 
 

@@ -346,7 +346,7 @@ def test_halves_of_a_character_in_two_events_are_one_character(fragments: list[s
     entry = entry_of(*frames, DONE)
     assert text_of(entry) == entry.record.output_preview == text
     assert entry.text is not None
-    assert entry.text.startswith(text)
+    assert entry.text.whole.startswith(text)
 
 
 def test_halves_in_arguments_and_reasoning_are_joined_too() -> None:
@@ -798,7 +798,8 @@ def test_an_error_text_beside_its_explanation_shows_both() -> None:
 def test_errors_of_apis_that_are_not_read_can_be_searched() -> None:
     body = b'{"error": {"message": "No such file zebra", "code": "not_found"}}'
     entry = entry_of(body, status=404, head=JSON, method=b"GET", target=b"/v1/files/1")
-    assert (entry.record.kind, entry.text) == ("file", "No such file zebra")
+    assert entry.text is not None
+    assert (entry.record.kind, entry.text.whole) == ("file", "No such file zebra")
 
 
 def test_reading_never_depends_on_the_content_type_alone() -> None:

@@ -25,6 +25,16 @@ TEXT_FIELDS: Final = (
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
 WORDS: Final = "words"
+#: The name of a term that searches only what is new in a request: the response, and the messages after the last
+#: response that the request contains.
+SAID_HERE: Final = "said_here"
+#: The names of the terms that search for words or a phrase, and the sections of ``SearchText`` that they search.
+SECTIONS: Final[dict[str, tuple[str, ...]]] = {
+    WORDS: words.SearchText._fields,
+    "prompt": ("new", "earlier"),
+    "response": ("response",),
+    SAID_HERE: ("response", "new"),
+}
 #: Terms that compare a number, as in ``>2000.0``: the name of the term → the field of the record with the number.
 NUMBERS: Final = {
     "duration": "duration_ms",
@@ -53,7 +63,7 @@ NAMES: Final = (
     *NOTE_FIELDS,
     "from",
     "to",
-    WORDS,
+    *SECTIONS,
     CONTAINS,
     *NUMBERS,
     SCORE,
@@ -147,8 +157,8 @@ class Term(msgspec.Struct, frozen=True):
     ``namespace_prefix``) or ``property.<name>``. Values are written as in the record. For example, timestamps are in
     microseconds. A ``failed`` value is "true" or "false". A ``status`` value is a status such as "200", a class such as
     "4xx", or "error". A value of a number field is a comparison operator and a number, such as ``>2000.0``. Only fields
-    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a WORDS prefix, all words except the last must
-    match as whole words.
+    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a prefix of a term in SECTIONS, all words except
+    the last must match as whole words.
     """
 
     name: str
@@ -175,6 +185,9 @@ class Cursor(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.direction[0]}{self.seq}"
+
+
+_NO_TEXT: Final = words.SearchText()
 
 
 def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
@@ -208,7 +221,7 @@ def parse_sort(text: str) -> SortField:
     return text
 
 
-def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: str = "") -> bool:
+def matches(filter_: Filter, record: Record, indexed_text: words.SearchText = _NO_TEXT, full_text: str = "") -> bool:
     """Return whether a record matches the filter. This function defines the semantics that every store must implement.
 
     Words are searched in ``indexed_text``, which is the indexed part of prompt and response. Substrings are searched in
@@ -219,7 +232,7 @@ def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: 
 
 def needs_text(filter_: Filter) -> bool:
     """Return whether the filter searches prompt and response, which are not part of the record."""
-    return any(term.name in (WORDS, CONTAINS) for term in filter_.terms)
+    return any(term.name in SECTIONS or term.name == CONTAINS for term in filter_.terms)
 
 
 def comparison(value: str) -> tuple[str, float]:
@@ -228,10 +241,16 @@ def comparison(value: str) -> tuple[str, float]:
     return sign, float(value[len(sign) :])
 
 
-def _satisfies(term: Term, record: Record, indexed_text: str, full_text: str) -> bool:
-    if term.name == WORDS:
-        return any(words.contains(indexed_text, phrase) for phrase in term.values) or any(
-            words.contains(indexed_text, phrase, is_prefix=True) for phrase in term.prefixes
+def section_text(name: str, text: words.SearchText) -> str:
+    """Return the text that the term ``name`` searches for words."""
+    return words.SEPARATOR.join(getattr(text, section) for section in SECTIONS[name])
+
+
+def _satisfies(term: Term, record: Record, indexed_text: words.SearchText, full_text: str) -> bool:
+    if term.name in SECTIONS:
+        text = section_text(term.name, indexed_text)
+        return any(words.contains(text, phrase) for phrase in term.values) or any(
+            words.contains(text, phrase, is_prefix=True) for phrase in term.prefixes
         )
     if term.name == CONTAINS:
         return any(words.has_substring(full_text, substring) for substring in term.values)

@@ -1,6 +1,7 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Words and quoted phrases without a name are searched in prompt and response. All of them must be found. In
+Words and quoted phrases without a name are searched in prompt and response. After ``prompt:``, ``response:`` or
+``said_here:``, they are searched only there. All of them must be found. In
 ``name:value``, the names are the same as the names of query parameters. If a name is used several times, one of its
 values must match. If the values are numbers, all of them must match, as in ``duration:>2s duration:<5s``. A leading
 ``-`` excludes matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix.
@@ -14,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, NoReturn
 
-from relaybook.log.query.filters import CONTAINS, FEEDBACK, NAMES, WORDS, BadFilter, BadTermCode, Correction
+from relaybook.log.query.filters import CONTAINS, FEEDBACK, NAMES, SECTIONS, WORDS, BadFilter, BadTermCode, Correction
 from relaybook.log.query.term_values import Parameter, allows_prefix, canonical_name, checked_value
 from relaybook.settings.suggestions import closest
 
@@ -174,7 +175,7 @@ def _reject_bad_star(part: QueryPart, name: str) -> None:
     if allows_prefix(name) or name == "namespace_prefix":
         if part.is_quoted or "*" not in part.value:
             return
-        if name == WORDS:
+        if name in SECTIONS:
             _reject(
                 part,
                 "a * is only allowed at the end of a word. To search for a substring, write contains:text from:-1h.",

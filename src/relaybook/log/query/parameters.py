@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relaybook.clock import format_timestamp
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, WORDS, BadFilter, Filter, Term
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, SECTIONS, BadFilter, Filter, Term
 from relaybook.log.query.language import parameters_of
 from relaybook.log.query.term_values import Parameter, checked_value, parameter_value, parse_parameter
 from relaybook.settings.suggestions import suggest
@@ -14,7 +14,7 @@ MAX_VALUES: Final = 100
 #: The page exports selected requests by their ids.
 MAX_IDS: Final = 1_000
 #: If one of these fields has several values, all values must match. For any other field, one matching value is enough.
-ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS, SCORE})
+ALL_MUST_MATCH: Final = frozenset({*SECTIONS, *NUMBERS, SCORE})
 
 
 def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str] = ()) -> Filter:

@@ -17,8 +17,8 @@ from relaybook.log.query.filters import (
     NAMES,
     NUMBERS,
     SCORE,
+    SECTIONS,
     TEXT_FIELDS,
-    WORDS,
     BadFilter,
     comparison,
 )
@@ -103,7 +103,12 @@ def parse_parameter(text: str) -> Parameter | None:
 
 def allows_prefix(name: str) -> bool:
     """Return whether values of the field are free text, which can be searched by prefix."""
-    return (name in TEXT_FIELDS and name not in CHOICES) or name in (LABEL, WORDS) or name.startswith("property.")
+    return (
+        (name in TEXT_FIELDS and name not in CHOICES)
+        or name == LABEL
+        or name in SECTIONS
+        or name.startswith("property.")
+    )
 
 
 def listed_field(field: str) -> str:
@@ -159,7 +164,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
         reject("text without NUL or lone surrogates")
     if name == CONTAINS and SEPARATOR in value:
         reject(f"text without the reserved character U+{ord(SEPARATOR):X}")
-    if name == WORDS and not has_words(value):
+    if name in SECTIONS and not has_words(value):
         reject("text with at least one letter or digit")
     choices = CHOICES.get(name)
     if choices is not None and value not in choices:

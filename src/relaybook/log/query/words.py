@@ -8,7 +8,7 @@ are joined by ``SEPARATOR``.
 
 import re
 import unicodedata
-from typing import Final
+from typing import Final, NamedTuple
 
 #: Matches characters that each count as a word, because their script has no spaces.
 _ALONE: Final = re.compile(
@@ -19,6 +19,24 @@ _WORD: Final = re.compile(r"[^\W_]+")
 #: Separates the texts of a request in its search text. Neither phrases nor substrings match across it. Unicode reserves
 #: this character for internal use (a noncharacter). If a text contains it, the text is searched as two texts.
 SEPARATOR: Final = "\ufdd0"
+
+
+class SearchText(NamedTuple):
+    """The search text of a request, in three sections. In a section, ``SEPARATOR`` is between two texts.
+
+    ``response`` is the response and the error message. ``new`` is the messages after the last response that the request
+    contains. In a conversation, these messages were not in an earlier request. ``earlier`` is all other messages.
+    """
+
+    response: str = ""
+    new: str = ""
+    earlier: str = ""
+
+    @property
+    def whole(self) -> str:
+        return SEPARATOR.join(filter(None, self))
+
+
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 #: Only this many characters are normalized at once, because normalizing a run of combining marks takes quadratic time.
 _NORMALIZED_CHARACTERS: Final = 256

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Detail, Record
 
 
@@ -40,7 +41,7 @@ class Entry(msgspec.Struct, kw_only=True):
     #: the message chain.
     chain: bytes | None = None
     #: The search text; see ``search_text``. `None` if it must be read from the bodies.
-    text: str | None = None
+    text: SearchText | None = None
 
 
 def body_size(body: Body | None) -> int | None:

@@ -18,6 +18,7 @@ from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.rereads import Reread, Rereads
 from relaybook.log.retention import Cutoffs, RequestTimes
@@ -450,7 +451,7 @@ class TextIndex(Protocol):
     def indexed_to(self) -> int:
         """Return the ``seq`` up to which records are in the index, or 0 if the index is empty."""
 
-    def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
+    def add(self, texts: Sequence[tuple[int, SearchText]], up_to: int) -> None:
         """Add the text of records, and set ``indexed_to`` to ``up_to``.
 
         The records must be in ascending order of ``seq``. If the call fails, no text is added.

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
+from relaybook.log.query.words import SearchText
 from relaybook.log.search_text import text_of
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
@@ -40,7 +41,7 @@ class TextPass:
         self._index = index
         self._not_before_ns = 0
         #: The texts of recently committed entries, by ascending ``seq``.
-        self._fresh: deque[tuple[int, str]] = deque()
+        self._fresh: deque[tuple[int, SearchText]] = deque()
 
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep the texts of entries in memory, up to a limit, so that indexing need not read the bodies again."""
@@ -54,9 +55,9 @@ class TextPass:
         """Forget the texts in memory. Call this method if requests may have been removed from the log."""
         self._fresh.clear()
 
-    def _in_memory(self, after: int) -> list[tuple[int, str]]:
+    def _in_memory(self, after: int) -> list[tuple[int, SearchText]]:
         """Return the texts in memory whose ``seq`` values directly follow ``after``, and forget these texts."""
-        result: list[tuple[int, str]] = []
+        result: list[tuple[int, SearchText]] = []
         while self._fresh and len(result) < _BATCH_ENTRIES and self._fresh[0][0] <= after + 1:
             seq, text = self._fresh.popleft()
             if seq == after + 1:
@@ -84,7 +85,7 @@ class TextPass:
             ]
             if not texts:
                 return False
-            self._index.add([(seq, text) for seq, text in texts if text], texts[-1][0])
+            self._index.add([(seq, text) for seq, text in texts if any(text)], texts[-1][0])
         except (StoreUnavailable, DeadlinePassed) as error:
             log.warning("text_not_indexed", extra={"reason": str(error)})
             self._not_before_ns = clock.monotonic_ns() + _RETRY_NS

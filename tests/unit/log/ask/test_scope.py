@@ -31,6 +31,7 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import LISTED_FIELDS
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback, Note, Record
 from relaybook.log.rereads import Reread
 from relaybook.log.saved_filters import SavedFilter
@@ -271,7 +272,7 @@ class Log:
         self.store.commit(
             Batch(entries=visible, running=[each for each in running if scope.includes(each.record.namespace)])
         )
-        self.store.add([(entry.record.seq or 0, "hello") for entry in visible], self.store.last_seq())
+        self.store.add([(entry.record.seq or 0, SearchText("hello")) for entry in visible], self.store.last_seq())
         for name in ("a", "b", "c"):
             saved = SavedFilter(name, random.choice(FILTERS[1:]), START_US)
             if scope.covers(parse_filter(saved.params, clock.wall_us())):
@@ -368,7 +369,7 @@ def canary_log() -> MemoryStore:
             refused={CANARY: 3},
         )
     )
-    store.add([(1, "hello"), (2, CANARY), (3, "hello")], 3)
+    store.add([(1, SearchText("hello")), (2, SearchText(CANARY)), (3, SearchText("hello"))], 3)
     store.save_filter(SavedFilter(CANARY, (("namespace", CANARY),), START_US))
     store.save_filter(SavedFilter("mixed", (("property.x", CANARY),), START_US))
     store.request(parse_filter((("namespace", CANARY),), START_US), 1, CANARY)
@@ -442,7 +443,7 @@ def test_live_rows_are_only_those_in_scope(query: str) -> None:
         received = cast(bytes, await anext(events))
         new = [record_of(5, namespace=CANARY, model=CANARY), record_of(6, namespace="prod")]
         store.commit(Batch(entries=[entry_of(each) for each in new], running=[open_of(7, namespace=CANARY)]))
-        store.add([(4, f"hello {CANARY}"), (5, "hello")], 5)
+        store.add([(4, SearchText(f"hello {CANARY}")), (5, SearchText("hello"))], 5)
         async with asyncio.timeout(20):
             while record_of(6).id.encode() not in received:
                 received += cast(bytes, await anext(events))

@@ -7,6 +7,7 @@ from tests.support.api_log import entry_of, log_of, record_of
 
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import BadFilter, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Batch
 
@@ -44,7 +45,7 @@ def test_only_matching_requests_are_exported() -> None:
 
 def test_a_text_filter_exports_what_is_indexed_when_it_begins() -> None:
     store = log_of(*(record_of(number) for number in range(3)))
-    store.add([(1, "refund"), (2, "refund")], 2)
+    store.add([(1, SearchText("refund")), (2, SearchText("refund"))], 2)
     assert seqs(Export(store, query(filter_=Filter((Term("words", ("refund",)),)))).chunks()) == [1, 2]
 
 

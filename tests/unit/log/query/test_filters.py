@@ -19,6 +19,7 @@ from relaybook.log.query.filters import (
     parse_cursor,
     parse_limit,
 )
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Note
 
 
@@ -52,7 +53,7 @@ def test_newer_cursors_are_rejected_where_only_older_are_allowed() -> None:
         parse_cursor("n5", only_older=True)
 
 
-SAID = "The Whole thing."
+SAID = SearchText("The Whole", "thing.", "Earlier thing.")
 RECORD = a_record(
     id="01a1fc49-f842-7000-ba81-d9e8ed513cc3",
     namespace="user-42",
@@ -85,7 +86,11 @@ def test_any_matches_only_records_with_a_code(name: str) -> None:
         ("duration", "<=812.5", "<812.5"),
         ("input_tokens", "=48.0", "=47.0"),
         ("output_tokens", ">=37.0", ">37.0"),
-        (WORDS, "whole thing", "thing whole"),
+        (WORDS, "the whole", "whole thing"),
+        (WORDS, "earlier thing", "whole earlier"),
+        ("response", "whole", "thing"),
+        ("prompt", "thing", "whole"),
+        ("said_here", "thing", "earlier"),
         ("model", "gpt-5", "GPT-5"),
         ("outcome", "complete", "error"),
         ("status", "429", "42"),

@@ -11,6 +11,7 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook import clock
 from relaybook.log import search_text
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Record
 from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import StoreDamaged, StoreFull
@@ -47,7 +48,7 @@ def filled(store: MemoryStore, number: int, request: Body | None = None) -> list
     )
     entries = [an_entry(request, b"{}", kind="chat") for _ in range(number)]
     for entry in entries:
-        entry.text = None if request.refs else "where is my refund"
+        entry.text = None if request.refs else SearchText(new="where is my refund")
     store.commit(a_batch(*entries))
     return entries
 

@@ -14,15 +14,18 @@ from relaybook.log.query.filters import (
     FEEDBACK,
     LABEL,
     NUMBERS,
+    SAID_HERE,
     SCORE,
+    SECTIONS,
     TEXT_FIELDS,
     WITH_ANY,
+    WORDS,
     BadFilter,
     Filter,
     Term,
     comparison,
 )
-from relaybook.log.query.words import SEPARATOR, words_of
+from relaybook.log.query.words import SEPARATOR, SearchText, words_of
 from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.clickhouse.connection import Parameters
 from relaybook.log.store.result_sql import RESULT
@@ -76,10 +79,10 @@ def _options(term: Term, parameters: Parameters) -> Iterable[str]:
         return _has_feedback(term, parameters)
     if name in NUMBERS:
         return (_comparison(f"r.{NUMBERS[name]}", value, parameters) for value in values)
+    if name in SECTIONS:
+        phrases = [*((phrase, False) for phrase in values), *((phrase, True) for phrase in term.prefixes)]
+        return (_contains_phrase(name, phrase, is_prefix, parameters) for phrase, is_prefix in phrases)
     match name:
-        case "words":
-            phrases = [*((phrase, False) for phrase in values), *((phrase, True) for phrase in term.prefixes)]
-            return (_contains_phrase(phrase, is_prefix, parameters) for phrase, is_prefix in phrases)
         case "status":
             return (_has_status(value, parameters) for value in values)
         case "result":
@@ -121,8 +124,8 @@ def _has_feedback(term: Term, parameters: Parameters) -> Iterator[str]:
         yield f"r.id IN (SELECT id FROM feedback FINAL WHERE {' OR '.join(options)})"
 
 
-def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> str:
-    """Return the condition that the searchable text contains the words of the phrase, one directly after the other.
+def _contains_phrase(name: str, phrase: str, is_prefix: bool, parameters: Parameters) -> str:
+    """Return the condition that the sections which the term ``name`` searches contain the phrase.
 
     With ``is_prefix``, the last word of the phrase is only the beginning of a word. The text index finds the texts that
     contain all whole words of the phrase. Only these texts are searched for the phrase.
@@ -133,16 +136,32 @@ def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> st
     whole = words[:-1] if is_prefix else words
     text = parameters.add(f" {' '.join(words)}{'' if is_prefix else ' '}")
     tokens = f"hasAllTokens(r.words, {parameters.add(whole, 'Array(String)')}) AND " if whole else ""
-    return f"({tokens}position(r.words, {text}) > 0)"
+    return f"({tokens}position({_SECTION_SQL[name]}, {text}) > 0)"
 
 
-def spaced_words(search_text: str) -> str:
+#: These words separate the sections in the column ``words``. Like ``SEPARATOR``, they occur in no text.
+_NEW: Final = "\ufdd1"
+_EARLIER: Final = "\ufdd2"
+#: The part of the column ``words`` that each term searches.
+_SECTION_SQL: Final = {
+    WORDS: "r.words",
+    "response": f"substringIndex(r.words, '{_NEW}', 1)",
+    SAID_HERE: f"substringIndex(r.words, '{_EARLIER}', 1)",
+    "prompt": f"substring(r.words, position(r.words, '{_NEW}') + {len(_NEW.encode())})",
+}
+
+
+def spaced_words(search_text: SearchText) -> str:
     """Return a search text as it is stored in the column ``words``, with each word between two spaces.
 
-    Between two texts, ``SEPARATOR`` is a word.
+    Between two texts, ``SEPARATOR`` is a word. ``_NEW`` and ``_EARLIER`` are before the second and the third section.
     """
-    texts = (" ".join(words_of(text)) for text in search_text.split(SEPARATOR))
-    return f" {f' {SEPARATOR} '.join(texts)} "
+    response, new, earlier = map(_spaced, search_text)
+    return f" {response} {_NEW} {new} {_EARLIER} {earlier} "
+
+
+def _spaced(section: str) -> str:
+    return f" {SEPARATOR} ".join(" ".join(words_of(text)) for text in section.split(SEPARATOR))
 
 
 def _has_status(value: str, parameters: Parameters) -> str:

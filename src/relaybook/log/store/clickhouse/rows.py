@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.log.aggregate.aggregates import duration_of
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import NOTE_FIELDS, Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
 from relaybook.log.store.clickhouse.filter_sql import spaced_words
@@ -26,7 +27,7 @@ decode_detail: Final = msgspec.msgpack.Decoder(Detail | None).decode
 decode_position: Final = msgspec.msgpack.Decoder(RunPosition).decode
 
 
-def row_of(entry: Entry, seq: int, text: str, recorded_on: Any, sent_at: int) -> list[Any]:
+def row_of(entry: Entry, seq: int, text: SearchText, recorded_on: Any, sent_at: int) -> list[Any]:
     """Return the row of a request. ``text`` is the searchable text."""
     record = entry.record
     values = [getattr(record, name) for name in _NAMES]

@@ -51,7 +51,7 @@ def containing(
 
 
 def _matches(filter_: Filter, entry: Entry) -> bool:
-    text = text_of(entry, sys.maxsize)
+    text = text_of(entry, sys.maxsize).whole
     return all(
         any(words.has_substring(text, substring) for substring in term.values) != term.negated
         for term in filter_.terms

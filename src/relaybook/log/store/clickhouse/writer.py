@@ -17,6 +17,7 @@ import msgspec
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, apply_change, looks_like_id
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Record
 from relaybook.log.retention import Cutoffs
 from relaybook.log.search_text import text_of
@@ -205,7 +206,7 @@ class ClickHouseWriter:
         self._unanswered_us = None
         return {entry.record.id: seq for seq, entry in zip(seqs, entries, strict=True)}
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: Entry) -> SearchText:
         """Return the searchable text of a request. Body bytes that are already in chunks are read from the database."""
         if entry.text is not None:
             return entry.text

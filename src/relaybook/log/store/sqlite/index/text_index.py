@@ -3,7 +3,8 @@
 The index is a separate database next to the log, ``text.sqlite``, with one FTS5 table. The index belongs to one log and
 stores the random identity of the log. An index is deleted and rebuilt if it belongs to another log, is damaged, or is
 ahead of its log. An index is ahead if it contains requests that the log lost in a power failure. The index stores words
-and their positions, but not the texts. Readers attach the index (see ``attach``).
+and their positions, but not the texts. The three sections of a text are three columns.
+Readers attach the index (see ``attach``).
 """
 
 import os
@@ -15,7 +16,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook.log.query.filters import WORDS
-from relaybook.log.query.words import indexed
+from relaybook.log.query.words import SearchText, indexed
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
@@ -24,8 +25,11 @@ from relaybook.log.store.sqlite.index.vocabulary import TOKENIZER, add_vocabular
 from relaybook.system import disk
 
 FILE: Final = "text.sqlite"
+#: A column for each section, so that a search can be limited to some sections. A word in the first column takes two
+#: bytes less than in another column. So the first column is the section that is usually the longest.
+_COLUMNS: Final = SearchText._fields[::-1]
 _TABLES: Final = (
-    f"CREATE VIRTUAL TABLE {{0}}.{WORDS} USING fts5(text, content='', contentless_delete=1, "
+    f"CREATE VIRTUAL TABLE {{0}}.{WORDS} USING fts5({', '.join(_COLUMNS)}, content='', contentless_delete=1, "
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
@@ -38,7 +42,7 @@ _PREPARE: Final = (
 )
 
 
-_ADD: Final = f"INSERT INTO {WORDS}(rowid, text) VALUES (?, ?)"  # noqa: S608 - a constant
+_ADD: Final = f"INSERT INTO {WORDS}(rowid, {', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?)"  # noqa: S608 - a constant
 _REMOVE: Final = f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?"  # noqa: S608 - a constant
 #: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
@@ -82,9 +86,9 @@ class SqliteTextIndex:
             self._open()
             return self._indexed_to
 
-    def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
+    def add(self, texts: Sequence[tuple[int, SearchText]], up_to: int) -> None:
         with self._rebuilding(), self._open() as connection:
-            rows = ((seq, indexed(text)) for seq, text in texts)
+            rows = ((seq, *map(indexed, reversed(text))) for seq, text in texts)
             connection.executemany(_ADD, rows)
             connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
         self._indexed_to = up_to
@@ -99,7 +103,7 @@ class SqliteTextIndex:
             connection.executemany(_REMOVE, ranges)
             connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
 
-    def replace(self, texts: Sequence[tuple[int, str]]) -> None:
+    def replace(self, texts: Sequence[tuple[int, SearchText]]) -> None:
         """Replace the text of records that are in the index. An empty text is only removed.
 
         The old texts stay in the index until the index is compacted.
@@ -107,7 +111,7 @@ class SqliteTextIndex:
         with self._rebuilding(), self._open() as connection:
             connection.execute(_SET_AUTOMERGE, (0,))
             connection.executemany(_REMOVE, ((seq, seq) for seq, _ in texts))
-            connection.executemany(_ADD, ((seq, indexed(text)) for seq, text in texts if text))
+            connection.executemany(_ADD, ((seq, *map(indexed, reversed(text))) for seq, text in texts if any(text)))
             connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
 
     def compact(self) -> bool:

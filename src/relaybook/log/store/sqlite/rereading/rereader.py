@@ -8,6 +8,7 @@ import apsw
 
 from relaybook import clock
 from relaybook.log.deletions import without_values
+from relaybook.log.query.words import SearchText
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import text_of
 from relaybook.log.store.port import ReadAgain
@@ -97,11 +98,11 @@ class Rereader:
         if replacements:
             self._replace_texts({each.seq: text_of(each.new) for each in replacements})
 
-    def _text(self, seq: int) -> str:
+    def _text(self, seq: int) -> SearchText:
         entry = self._search.reader.salvage(seq, MAX_BODY_BYTES)
-        return "" if entry is None else text_of(entry)
+        return SearchText() if entry is None else text_of(entry)
 
-    def _replace_texts(self, texts: Mapping[int, str]) -> None:
+    def _replace_texts(self, texts: Mapping[int, SearchText]) -> None:
         """Replace the texts of requests in the index. Texts that are not in the index yet will be added later."""
         if (self._directory / FILE).exists():
             indexed_to = self._index.indexed_to()

@@ -13,6 +13,7 @@ from relaybook.log.query.filters import (
     LABEL,
     NUMBERS,
     SCORE,
+    SECTIONS,
     TEXT_FIELDS,
     WITH_ANY,
     WORDS,
@@ -63,9 +64,10 @@ def _without_negation(term: Term) -> Condition:
         return _has_feedback(name, term)
     if name in NUMBERS:
         return any_of(_comparison(f"r.{NUMBERS[name]}", value) for value in values)
+    if name in SECTIONS:
+        phrases = (_phrase(name, phrase) for phrase in values)
+        return any_of([*phrases, *(_phrase_prefix(name, phrase) for phrase in term.prefixes)])
     match name:
-        case "words":
-            return any_of([*map(_phrase, values), *map(_phrase_prefix, term.prefixes)])
         case "contains":
             return any_of(Condition(f"{CONTAINS_TEXT}(r.seq, ?)", (substring,)) for substring in values)
         case "status":
@@ -115,18 +117,18 @@ def _comparison(column: str, value: str) -> Condition:
     return Condition(f"{column} {operator} ?", (number,))
 
 
-def _phrase(phrase: str) -> Condition:
+def _phrase(name: str, phrase: str) -> Condition:
     sql = f"EXISTS (SELECT 1 FROM {WORDS} AS w WHERE w.rowid = r.seq AND {WORDS} MATCH ?)"  # noqa: S608
-    return Condition(sql, (fts_phrase(phrase),))
+    return Condition(sql, (fts_in_sections(name, fts_phrase(phrase)),))
 
 
-def _phrase_prefix(phrase: str) -> Condition:
+def _phrase_prefix(name: str, phrase: str) -> Condition:
     """Return the condition for a phrase whose last word is a prefix.
 
     The condition searches the text itself. The index would be slower, because it would merge the positions of all
     words with this prefix.
     """
-    return Condition(f"{MATCHES_PREFIX}(r.seq, ?)", (phrase,))
+    return Condition(f"{MATCHES_PREFIX}(r.seq, ?, ?)", (name, phrase))
 
 
 def fts_phrase(phrase: str) -> str:
@@ -135,6 +137,11 @@ def fts_phrase(phrase: str) -> str:
     The query is always one quoted string, so that it contains no operators.
     """
     return f'"{" ".join(words_of(phrase))}"'
+
+
+def fts_in_sections(name: str, query: str) -> str:
+    """Return the FTS5 query limited to the sections that the term ``name`` searches."""
+    return query if name == WORDS else f"{{{' '.join(SECTIONS[name])}}} : ({query})"
 
 
 def _has_code(kind: str, codes: tuple[str, ...]) -> Condition:

@@ -15,7 +15,7 @@ import apsw
 
 from relaybook.apis import MOST_COMMON
 from relaybook.log.finish_reasons import FINISH_REASONS
-from relaybook.log.query.filters import ANY, WITH_ANY, WORDS, Filter, Term, comparison
+from relaybook.log.query.filters import ANY, SECTIONS, WITH_ANY, WORDS, Filter, Term, comparison
 from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.index.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
@@ -25,6 +25,7 @@ from relaybook.log.store.sqlite.search.filter_sql import (
     Condition,
     any_of,
     conditions,
+    fts_in_sections,
     fts_phrase,
     placeholders,
     score_is,
@@ -188,7 +189,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
     if term.negated:
         return None
     name = term.name
-    if name == WORDS:
+    if name in SECTIONS:
         return _word_scans(connection, term)
     values = _expand_prefixes(connection, term) if term.prefixes else term.values
     if name in WITH_ANY and ANY in term.values:
@@ -434,7 +435,9 @@ def _word_scans(connection: apsw.Connection, term: Term) -> _Candidates | None:
     for query in (*map(fts_phrase, term.values), *(prefix_query(connection, phrase) for phrase in term.prefixes)):
         if query is None:
             return None
-        scans.append(Scan(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (query,)), keys))
+        scans.append(
+            Scan(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (fts_in_sections(term.name, query),)), keys)
+        )
     return _Candidates(tuple(scans), _ASSUMED_WORD_MATCHES)
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook import clock
-from relaybook.log.query.filters import WORDS, Cursor, Filter, needs_text
+from relaybook.log.query.filters import SECTIONS, Cursor, Filter, needs_text
 from relaybook.log.store.errors import DeadlinePassed, StoreDamaged
 from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex, rebuilt
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -63,7 +63,7 @@ class SliceSearch:
             self._search_ns = min(2 * self._search_ns, _MAX_SEARCH_NS)
             return Slice([], position)
         except StoreDamaged as error:
-            if self._has_dropped_index or all(term.name != WORDS for term in filter_.terms):
+            if self._has_dropped_index or all(term.name not in SECTIONS for term in filter_.terms):
                 raise
             # The recorder sets a damaged store aside. But perhaps only the index is damaged, which can be rebuilt.
             self._has_dropped_index = True

@@ -13,7 +13,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
     made = apsw.Connection(":memory:")
     attach(made, tmp_path_factory.mktemp("nothing"))
     texts = ["Would you", "wouldn't", "wound wounds", *(f"many{number}" for number in range(MAX_WORDS + 1))]
-    made.executemany("INSERT INTO words(text) VALUES (?)", ((text,) for text in texts))
+    made.executemany("INSERT INTO words(new) VALUES (?)", ((text,) for text in texts))
     return made
 
 

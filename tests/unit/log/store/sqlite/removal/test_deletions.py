@@ -13,6 +13,7 @@ from tests.support.server import wait_until
 from relaybook import clock
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Batch
@@ -40,7 +41,8 @@ def fill(writer: SqliteWriter, directory: Path, *entries: Entry) -> None:
     for start in range(0, 300, 100):
         batch = [*others[start : start + 100], *(entries if start == 100 else ())]
         writer.commit(Batch(entries=batch))
-        texts = [(entry.record.seq or 0, entry.record.input_preview or "kept words and other words") for entry in batch]
+        said = (SearchText(entry.record.input_preview or "kept words and other words") for entry in batch)
+        texts = [(entry.record.seq or 0, text) for entry, text in zip(batch, said, strict=True)]
         index.add(texts, batch[-1].record.seq or 0)
     index.close()
 

@@ -11,6 +11,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback, Note
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.entry import Body, Entry
@@ -119,7 +120,7 @@ def test_the_next_recorder_continues_the_work_of_a_stopped_one(
     writer.commit(Batch(entries=[an_entry_now(f"number {number}") for number in range(300)]))
     writer.commit(Batch(entries=[an_entry_now("kept", namespace="audit")]))
     index = SqliteTextIndex(tmp_path)
-    index.add([(seq, f"text {seq}") for seq in range(1, 302)], 301)
+    index.add([(seq, SearchText(f"text {seq}")) for seq in range(1, 302)], 301)
     index.close()
     set_clock(NOON + DAY_US)
     ticks = itertools.count(step=1)  # each reading of the clock takes 1 ns, so each writer takes two steps
@@ -207,7 +208,10 @@ def test_the_text_index_gives_space_back(tmp_path: Path, set_clock: SetClock) ->
     chosen = random.Random(3)
     for start in range(1, 2001, 200):
         writer.commit(Batch(entries=[an_entry_now() for _ in range(200)]))
-        texts = [(seq, " ".join(f"{chosen.randrange(10**9)}" for _ in range(50))) for seq in range(start, start + 200)]
+        texts = [
+            (seq, SearchText(" ".join(f"{chosen.randrange(10**9)}" for _ in range(50))))
+            for seq in range(start, start + 200)
+        ]
         index.add(texts, start + 199)
     index.close()
     pages = apsw.Connection(str(tmp_path / "text.sqlite"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.log.query.filters import FEEDBACK, NAMES, NUMBERS, SCORE, WORDS, BadFilter, Filter, Term
+from relaybook.log.query.filters import FEEDBACK, NAMES, NUMBERS, SCORE, SECTIONS, BadFilter, Filter, Term
 from relaybook.log.store.sqlite.search.filter_sql import after_prefix, clamped_int, conditions, fts_phrase
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.lists(
@@ -12,7 +12,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.lists
 ).map("".join)
 HOSTILE = "'; DROP TABLE requests; --"
 #: Names of terms that accept any text as a value.
-FREE = sorted(set(NAMES) - {"status", "failed", "from", "to", "namespace_prefix", WORDS, *NUMBERS, SCORE, FEEDBACK})
+FREE = sorted(set(NAMES) - {"status", "failed", "from", "to", "namespace_prefix", *SECTIONS, *NUMBERS, SCORE, FEEDBACK})
 
 
 @given(texts, texts)
