@@ -249,14 +249,14 @@ def test_a_text_that_cannot_be_read_because_of_a_bug_does_not_stop_the_search(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = fill(store)[::-1]
-    texts = search_text._texts
+    texts = search_text._response_texts
 
-    def failing(record: Record, *model: Any) -> Iterator[str]:
+    def failing(record: Record, response: Any) -> Iterator[str]:
         if record.id == ids[2]:
             raise RuntimeError("a defect")
-        return texts(record, *model)
+        return texts(record, response)
 
-    monkeypatch.setattr(search_text, "_texts", failing)
+    monkeypatch.setattr(search_text, "_response_texts", failing)
     assert find(store, contains("efun")) == [ids[4], ids[0]]
 
 

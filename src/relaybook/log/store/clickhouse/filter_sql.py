@@ -139,15 +139,16 @@ def _contains_phrase(name: str, phrase: str, is_prefix: bool, parameters: Parame
     return f"({tokens}position({_SECTION_SQL[name]}, {text}) > 0)"
 
 
-#: These words separate the sections in the column ``words``. Like ``SEPARATOR``, they occur in no text.
-_NEW: Final = "\ufdd1"
-_EARLIER: Final = "\ufdd2"
+#: These control characters separate the sections in the column ``words``. They occur in no word, and have one byte each,
+#: as substringIndex requires.
+_NEW: Final = "\x1e"
+_EARLIER: Final = "\x1f"
 #: The part of the column ``words`` that each term searches.
 _SECTION_SQL: Final = {
     WORDS: "r.words",
     "response": f"substringIndex(r.words, '{_NEW}', 1)",
     SAID_HERE: f"substringIndex(r.words, '{_EARLIER}', 1)",
-    "prompt": f"substring(r.words, position(r.words, '{_NEW}') + {len(_NEW.encode())})",
+    "prompt": f"substring(r.words, position(r.words, '{_NEW}') + 1)",
 }
 
 
