@@ -11,7 +11,7 @@ from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import ParsedQuery, QueryError, QueryToken, Suggestion, Suggestions
-from relaybook.log.query.completion import ListValues, complete
+from relaybook.log.query.completion import KnownValues, complete
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.query.language import MAX_CHARACTERS, parameters_of, parts_of, request_id_of, utf16_length
 from relaybook.log.query.term_values import canonical_name
@@ -56,7 +56,7 @@ def _caret(text: str | None, query: str) -> int:
     return len(query.encode("utf-16-le", "surrogatepass")[: 2 * int(text)].decode("utf-16-le", "ignore"))
 
 
-def parsed_query(text: str, caret: int, list_values: ListValues) -> ParsedQuery:
+def parsed_query(text: str, caret: int, known: KnownValues) -> ParsedQuery:
     """Parse a query and suggest completions, as `GET /api/query` does. ``caret`` is in code points."""
     is_readable = len(text) <= MAX_CHARACTERS
     to_utf16 = _converter(text)
@@ -83,7 +83,7 @@ def parsed_query(text: str, caret: int, list_values: ListValues) -> ParsedQuery:
             message=problem.advice(),
             replacement=problem.replacement,
         )
-    start, end, items = complete(text, caret, list_values) if is_readable else (caret, caret, [])
+    start, end, items = complete(text, caret, known) if is_readable else (caret, caret, [])
     return ParsedQuery(
         params=params,
         request_id=request_id_of(text),

@@ -64,6 +64,9 @@ class Suggestion(Struct, kw_only=True):
     requests: Annotated[
         int | None, Meta(description="Number of requests with this value. `null` if the requests were not counted.")
     ]
+    is_filter: Annotated[
+        bool, Meta(description="Whether the completion is a whole filter for a word without a name, such as a user.")
+    ]
 
 
 class Suggestions(Struct, kw_only=True):

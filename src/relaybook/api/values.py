@@ -7,7 +7,8 @@ from starlette.responses import Response
 from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
-from relaybook.log.ask.values import FieldValues
+from relaybook.log.ask.values import FieldValues, FoundValueList
+from relaybook.log.query.filters import BadFilter
 from relaybook.log.query.term_values import LISTED_FIELDS
 
 routes = Routes("log")
@@ -19,6 +20,26 @@ _PARAMETERS = [
     openapi.parameter("prefix", "Prefix of the value."),
     openapi.limit(50),
 ]
+_FIND_PARAMETERS = [
+    openapi.parameter("contains", "A part of the value. The case of ASCII letters is ignored."),
+    openapi.limit(50),
+]
+
+
+@routes.get("/api/values", openapi.describe(FoundValueList, _FIND_PARAMETERS))
+async def find_values(request: Request) -> Response:
+    """Return values of all fields that contain a text, such as users, namespaces and models.
+
+    Values that are equal to the text are first, then values that begin with it, then values that contain it. Among
+    these, the most frequent value is first. The search stops after 300 ms.
+    """
+    params = arguments.only(arguments.pairs_of(request), "contains", "limit")
+    text = params.get("contains", "")
+    if not text or "\0" in text:
+        raise BadFilter("contains", "contains is missing or invalid: expected a text of at least one character.")
+    limit = arguments.limit_of(params)
+    found = await async_asker_of(request).run(lambda asker: asker.find_values(text, limit))
+    return Response(msgspec.json.encode(found), media_type="application/json")
 
 
 @routes.get("/api/values/{field:path}", openapi.describe(FieldValues, _PARAMETERS))

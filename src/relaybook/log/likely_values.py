@@ -1,4 +1,7 @@
-"""Suggest likely corrections for a filter value that no request has."""
+"""Suggest likely corrections for a filter value that no request has.
+
+For a text that no request contains, filters by values that contain the text are suggested, such as a user.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
@@ -7,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from relaybook.log.descriptions import FIELDS
-from relaybook.log.query.filters import MAX_LIMIT, Filter, Term
+from relaybook.log.query.filters import MAX_LIMIT, SECTIONS, Filter, Term
 from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
@@ -15,6 +18,8 @@ from relaybook.settings.suggestions import closest
 #: A text of at least this length is searched anywhere in the known values. A shorter text is searched only at the start
 #: of the values, because too many values contain it.
 _MIN_PART: Final = 4
+#: Maximum number of filters that are suggested for a text.
+_MAX_FILTERS: Final = 3
 
 
 class LikelyValue(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +39,10 @@ def likely_values_of(reader: Reader, filter_: Filter, deadline_ns: int) -> list[
 
 
 def _likely_values(reader: Reader, term: Term, deadline_ns: int) -> Iterator[LikelyValue]:
+    if term.name in SECTIONS:
+        for text in term.values:
+            yield from _filters_by_value(reader, term.name, text, deadline_ns)
+        return
     name = term.name.removeprefix("property.")
     if name != term.name:
         properties = _values(reader, "property", "", deadline_ns)
@@ -55,6 +64,13 @@ def _likely_values(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Lik
         meant = likely_value(value, [*with_prefix, *_values(reader, term.name, "", deadline_ns)])
         if meant is not None:
             yield _instead(term, value, term.name, meant, what, meant)
+
+
+def _filters_by_value(reader: Reader, param: str, text: str, deadline_ns: int) -> Iterator[LikelyValue]:
+    for field, value, requests in reader.find_values(text, _MAX_FILTERS, deadline_ns).values:
+        have = "1 request has" if requests == 1 else f"{requests:,} requests have"
+        message = f"{have} the {_label(field)} {value}."
+        yield LikelyValue(param=param, value=text, instead=(field, value), message=message)
 
 
 def _values(reader: Reader, field: str, prefix: str, deadline_ns: int) -> list[str]:

@@ -13,8 +13,8 @@ from relaybook.log.query.filters import BadFilter, Filter, Term
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 
 
-def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
-    rows, cursor = store.reader.namespaces(prefix, sort, limit, after, pinned, soon())
+def names(store, text="", sort="last_at", limit=500, after=None, pinned=None):
+    rows, cursor = store.reader.namespaces(text, sort, limit, after, pinned, soon())
     return [row.namespace for row in rows], cursor
 
 
@@ -144,10 +144,10 @@ def _check_pages(many: Store, sort: NamespaceSort) -> None:
             more, cursor = names(many, sort=sort, limit=limit, after=cursor)
             shown += more
         assert shown == whole
-    for prefix in ("user-1", "user-9999", "label", "label3", "lab", "z", "user-" + whole[7][5:9]):
-        expected = [name for name in whole if name.startswith(prefix)]
-        assert names(many, prefix, sort, limit=20)[0] == expected[:20]
-        assert names(many, prefix, sort, limit=3_000)[0] == expected
+    for text in ("user-1", "9999", "LABEL", "bel3", "lab", "z", whole[7][5:9]):
+        expected = [name for name in whole if text.lower() in name]
+        assert names(many, text, sort, limit=20)[0] == expected[:20]
+        assert names(many, text, sort, limit=3_000)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,15 @@ def test_an_invalid_cursor_is_rejected(five: Store, after: str) -> None:
         names(five, after=after)
 
 
-def test_a_prefix_matches_literally(store: Store) -> None:
+def test_a_part_of_a_name_matches_literally(store: Store) -> None:
     for name in ("user-1", "user-10", "user_1", "User-1", "user%", "usér", "user-1\U0010ffff", "user-2"):
         store.commit(an_entry(namespace=name))
-    assert sorted(names(store, prefix="user-1")[0]) == ["user-1", "user-10", "user-1\U0010ffff"]
-    assert names(store, prefix="user%")[0] == ["user%"]
-    assert names(store, prefix="user_")[0] == ["user_1"]
-    assert names(store, prefix="user-1\U0010ffff")[0] == ["user-1\U0010ffff"]
+    assert sorted(names(store, text="user-1")[0]) == ["User-1", "user-1", "user-10", "user-1\U0010ffff"]
+    assert names(store, text="É")[0] == []
+    assert names(store, text="sér")[0] == ["usér"]
+    assert names(store, text="user%")[0] == ["user%"]
+    assert names(store, text="user_")[0] == ["user_1"]
+    assert names(store, text="user-1\U0010ffff")[0] == ["user-1\U0010ffff"]
 
 
 def test_values_are_counted_most_frequent_first(store: Store) -> None:
@@ -246,3 +248,28 @@ def test_pinned_namespaces_among_many_are_found_wherever_they_are(many: Store) -
         rest = [name for name in whole if name not in is_pinned]
         assert names(many, sort=sort, pinned=False, limit=30)[0] == rest[:30]
         assert names(many, sort=sort, limit=10_000)[0] == whole
+
+
+def test_values_of_all_fields_are_found_by_a_part_of_them(store: Store) -> None:
+    store.commit(
+        an_entry(user="anna@example.com", namespace="globex", model="gpt-4o", properties={"team": "Anna"}),
+        an_entry(user="anna@example.com", session="run-anna-2", namespace="Anna%", model=None, properties={}),
+        an_entry(user="joanna", namespace="acme", model="gpt-4o", properties={"team": "ann"}),
+    )
+
+    def found(text: str, limit: int = 10) -> list[tuple[str, str, int]]:
+        result = store.reader.find_values(text, limit, soon())
+        assert result.is_complete
+        return [tuple(each) for each in result.values]
+
+    assert found("anna") == [
+        ("property.team", "Anna", 1),
+        ("user", "anna@example.com", 2),
+        ("namespace", "Anna%", 1),
+        ("session", "run-anna-2", 1),
+        ("user", "joanna", 1),
+    ]
+    assert found("ANNA@example.com") == [("user", "anna@example.com", 2)]
+    assert found("a%") == [("namespace", "Anna%", 1)]
+    assert found("gpt", 1) == [("model", "gpt-4o", 2)]
+    assert found("nobody") == []

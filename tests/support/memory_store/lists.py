@@ -11,6 +11,7 @@ from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, grou
 from relaybook.log.feedback import latest_label
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after, order_of
 from relaybook.log.query.filters import Cursor, SortField
+from relaybook.log.query.found_values import FoundValue, FoundValues, best, lower_ascii, values_with
 from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
@@ -44,13 +45,13 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
 
 
 def namespaces(
-    rows: Iterable[NamespaceRow], prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None
+    rows: Iterable[NamespaceRow], text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     visible = [
         row
         for row in rows
-        if row.namespace.startswith(prefix)
+        if lower_ascii(text) in lower_ascii(row.namespace)
         and (row.requests or row.pinned)
         and (pinned is None or row.pinned == pinned)
     ]
@@ -68,6 +69,12 @@ def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> li
     matched = (value for record in records for value in values_of(record, field) if value.startswith(prefix))
     ranked = sorted(Counter(matched).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]
+
+
+def find_values(records: Iterable[Record], text: str, limit: int) -> FoundValues:
+    """Return the values that contain the text; see ``Reader.find_values``."""
+    counts = Counter(pair for record in records for pair in set(values_with(text, record)))
+    return FoundValues(best(text, (FoundValue(*pair, requests) for pair, requests in counts.items()), limit))
 
 
 def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQuery) -> Stats:

@@ -39,6 +39,7 @@ from relaybook.log.namespaces import (
     looks_like_id,
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
+from relaybook.log.query.found_values import FoundValues
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
@@ -474,9 +475,9 @@ class MemoryStore:
         return iter([*(self._bodies_by_ref[ref] for ref in body.refs), *body.rest])
 
     def namespaces(
-        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        return lists.namespaces(self._namespace_rows(), prefix, sort, limit, after, pinned)
+        return lists.namespaces(self._namespace_rows(), text, sort, limit, after, pinned)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         owner = NamePatterns[str | None]({pattern: pattern for pattern in patterns})
@@ -490,6 +491,9 @@ class MemoryStore:
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         return lists.values(self._matching(Filter()), field, prefix, limit)
+
+    def find_values(self, text: str, limit: int, deadline_ns: int) -> FoundValues:
+        return lists.find_values(self._matching(Filter()), text, limit)
 
     def saved_filters(self) -> list[SavedFilter]:
         with self._lock:

@@ -12,6 +12,7 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook.api.query import parsed_query
 from relaybook.log.ask.values import completions
+from relaybook.log.query.completion import KnownValues
 from relaybook.log.query.filters import NAMES, BadFilter
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
@@ -78,8 +79,12 @@ def test_values_of_the_log_are_suggested_with_counts() -> None:
     assert read("late -namespace:p")["suggestions"] == {
         "start": 5,
         "end": 17,
-        "items": [{"insert": "-namespace:production ", "label": "production", "hint": None, "requests": 2}],
+        "items": [
+            {"insert": "-namespace:production ", "label": "production", "hint": None, "requests": 2, "is_filter": False}
+        ],
     }
+    (found,) = read("PROD")["suggestions"]["items"]
+    assert (found["insert"], found["hint"], found["is_filter"]) == ("namespace:production ", "namespace", True)
     assert read("chan")["suggestions"]["items"][0]["insert"] == "property.channel:"
 
 
@@ -113,9 +118,12 @@ def test_a_store_that_cannot_be_read_in_time_suggests_no_values(error: Exception
         def values(self, *_: Any) -> Any:
             raise error
 
+        find_values = values
+
     suggestions = read("namespace:", client=client_of(Unreadable()))["suggestions"]
     assert suggestions["items"] == []
-    assert completions(Unreadable(), 0)("namespace", "") == []
+    assert completions(Unreadable(), 0).list_values("namespace", "") == []
+    assert read("tea", client=client_of(Unreadable()))["suggestions"]["items"] == []
 
 
 @given(
@@ -125,7 +133,7 @@ def test_a_store_that_cannot_be_read_in_time_suggests_no_values(error: Exception
     )
 )
 def test_the_parameters_mean_the_same_as_the_query(text: str) -> None:
-    parsed = parsed_query(text, len(text), lambda *_: [])
+    parsed = parsed_query(text, len(text), KnownValues(lambda *_: [], lambda _: []))
 
     def terms(*pairs: tuple[str, str]) -> Any:
         try:

@@ -52,6 +52,12 @@ def test_the_likely_value_differs_by_case_contains_the_value_or_is_spelled_simil
             ("namespace", "production"),
             "No request has the namespace Production. Did you mean production?",
         ),
+        (
+            Term("words", ("8f3a2b",)),
+            ("namespace", "user-8f3a2b1cc91e"),
+            "1 request has the namespace user-8f3a2b1cc91e.",
+        ),
+        (Term("response", ("team-b",)), ("namespace", "team-b"), "1 request has the namespace team-b."),
         (Term("namespace", ("user-8f3a",)), ("namespace", "user-8f3a2b1cc91e"), "Did you mean user-8f3a2b1cc91e?"),
         (Term("namespace", ("team",)), ("begins.namespace", "team"), "Did you mean a value that begins with team?"),
         (Term("model", ("gpt-5",)), ("model", "GPT-5"), "No request has the model gpt-5."),
@@ -77,7 +83,8 @@ def test_a_likely_value_names_the_value_that_was_probably_meant(
         Term("namespace", ("zzz",)),
         Term("property.zzz", ("x",)),
         Term("status", ("500",)),
-        Term("words", ("Production",)),
+        Term("words", ("Production",), negated=True),
+        Term("words", ("nobody",)),
     ],
 )
 def test_there_is_no_likely_value_for_other_terms(log: MemoryStore, term: Term) -> None:

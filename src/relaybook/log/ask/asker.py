@@ -42,14 +42,14 @@ from relaybook.log.ask.scope import Scope
 from relaybook.log.ask.scoped_reader import ScopedReader
 from relaybook.log.ask.stats import StatsResponse
 from relaybook.log.ask.thread import Thread
-from relaybook.log.ask.values import FieldValues
+from relaybook.log.ask.values import FieldValues, FoundValueList
 from relaybook.log.deletions import Deletions
 from relaybook.log.export.export import Export, ExportQuery, searchable_to
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
 from relaybook.log.prices import Prices
 from relaybook.log.prompt_cache import CacheReport
-from relaybook.log.query.completion import ListValues
+from relaybook.log.query.completion import KnownValues
 from relaybook.log.query.filters import Cursor, Filter, SortField, Term
 from relaybook.log.record import Feedback, Gap, Record
 from relaybook.log.request_view import RequestView
@@ -182,22 +182,26 @@ class Asker:
         """Return the values of a field, most frequent first."""
         return values.values(self._reader, field, prefix, limit, self.deadline_ns)
 
-    def completions(self) -> ListValues:
-        """Return a function that lists values of a field, to complete a query."""
+    def completions(self) -> KnownValues:
+        """Return functions that list values, to complete a query."""
         return values.completions(self._reader, self.deadline_ns)
+
+    def find_values(self, text: str, limit: int) -> FoundValueList:
+        """Return values of all fields that contain the text, best match first."""
+        return values.find_values(self._reader, text, limit, self.deadline_ns)
 
     def namespaces(
         self,
-        prefix: str,
+        text: str,
         sort: NamespaceSort,
         limit: int,
         cursor: str | None = None,
         pinned: bool | None = None,
         time_range: Filter | None = None,
     ) -> NamespacePage:
-        """Return a page of namespaces, and count their requests in the time range, if there is one."""
+        """Return a page of namespaces whose name contains the text, and count their requests in the time range."""
         return namespaces.namespaces(
-            self._reader, prefix, sort, limit, cursor, pinned, time_range or Filter(), self.deadline_ns
+            self._reader, text, sort, limit, cursor, pinned, time_range or Filter(), self.deadline_ns
         )
 
     def change_label(self, change: LabelChange) -> Namespace:

@@ -66,7 +66,7 @@ class NamespacePage(Struct, kw_only=True):
 
 def namespaces(
     reader: Reader,
-    prefix: str,
+    text: str,
     sort: NamespaceSort,
     limit: int,
     cursor: str | None,
@@ -79,7 +79,7 @@ def namespaces(
     If ``time_range`` has terms, the requests in the time range are counted for each namespace. This count stops after
     300 ms.
     """
-    rows, next_cursor = reader.namespaces(prefix, sort, limit, cursor, pinned, deadline_ns)
+    rows, next_cursor = reader.namespaces(text, sort, limit, cursor, pinned, deadline_ns)
     counts: list[Count | None] = [None] * len(rows)
     if time_range.terms:
         counts = _counts(reader, rows, time_range, count_deadline_ns(deadline_ns))

@@ -18,6 +18,7 @@ from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import MAX_LIMIT, Cursor, Filter, SortField
+from relaybook.log.query.found_values import FoundValue, FoundValues, best, values_with
 from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.rereads import Reread
@@ -98,11 +99,11 @@ class ScopedReader:
         return None if self.get(record_id) is None else self._reader.body(record_id, side)
 
     def namespaces(
-        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         visible: list[NamespaceRow] = []
         while True:
-            rows, after = self._reader.namespaces(prefix, sort, limit - len(visible), after, pinned, deadline_ns)
+            rows, after = self._reader.namespaces(text, sort, limit - len(visible), after, pinned, deadline_ns)
             visible += [row for row in rows if self._scope.includes(row.namespace)]
             if after is None or len(visible) == limit:
                 return visible, after
@@ -122,13 +123,28 @@ class ScopedReader:
         counts: Counter[str] = Counter()
         if field == "namespace":
             counts.update(
-                {row.namespace: row.requests for row in self._namespaces(prefix, deadline_ns) if row.requests}
+                {
+                    row.namespace: row.requests
+                    for row in self._namespaces(prefix, deadline_ns)
+                    if row.requests and row.namespace.startswith(prefix)
+                }
             )
         else:
             for record in self._records(deadline_ns):
                 counts.update({value for value in values_of(record, field) if value.startswith(prefix)})
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]
+
+    def find_values(self, text: str, limit: int, deadline_ns: int) -> FoundValues:
+        counts: Counter[tuple[str, str]] = Counter()
+        is_complete = True
+        try:
+            for record in self._records(deadline_ns):
+                counts.update(set(values_with(text, record)))
+        except DeadlinePassed:
+            is_complete = False
+        found = (FoundValue(*pair, requests) for pair, requests in counts.items())
+        return FoundValues(best(text, found, limit), is_complete)
 
     def saved_filters(self) -> list[SavedFilter]:
         now_us = clock.wall_us()

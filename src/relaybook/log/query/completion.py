@@ -1,6 +1,7 @@
 """Suggest texts for the part of a query at the caret. This module does no I/O.
 
-The texts are field names, values from the log, bounds such as ``>2s``, and the fixed values of some fields.
+The texts are field names, values from the log, bounds such as ``>2s``, and the fixed values of some fields. For a word
+without a name, filters by the values that contain it are suggested.
 """
 
 import re
@@ -8,11 +9,33 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
+from relaybook.log.query.found_values import FoundValue
 from relaybook.log.query.language import QueryPart, parts_of, written_name, written_value
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns the values of a field that start with a prefix, each with its number of requests, most frequent first.
 ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]
+#: Returns values of all fields that contain a text, best match first.
+FindValues: TypeAlias = Callable[[str], Iterable[FoundValue]]
+
+
+class KnownValues(NamedTuple):
+    """The values of the log."""
+
+    list_values: ListValues
+    find: FindValues
+
+
+#: Values are found for a text of at least this length.
+_MIN_FOUND: Final = 2
+#: Filters for words that people use for them, with their meanings.
+_FILTERS: Final = {
+    "bad": ("score:<0", "requests with bad feedback"),
+    "good": ("score:>0", "requests with good feedback"),
+    "failed": ("failed:true", "failed requests"),
+    "errors": ("status:error", "all failed requests"),
+    "running": ("outcome:open", "requests that are still running"),
+}
 
 _BOUND: Final = re.compile(r"(>=|<=|>|<)?(-?\d+(?:\.\d+)?)", re.ASCII)
 _UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
@@ -25,6 +48,8 @@ class Item(NamedTuple):
     label: str
     hint: str | None = None
     requests: int | None = None
+    #: Whether this is a whole filter for a text without a name.
+    is_filter: bool = False
 
 
 class Completion(NamedTuple):
@@ -35,13 +60,15 @@ class Completion(NamedTuple):
     items: list[Item]
 
 
-def complete(text: str, caret: int, list_values: ListValues) -> Completion:
+def complete(text: str, caret: int, known: KnownValues) -> Completion:
     """Return suggestions for the part of the query at the caret, or for a new part if no part is at the caret."""
     part = _part_before(text, caret)
     if part is None or not part.name:
-        items = [] if part is not None and part.is_quoted else list(_names(part, list_values))
+        items = [] if part is not None and part.is_quoted else list(_names(part, known.list_values))
+        if part is not None and not part.has_star:
+            items += map(_whole, _filters(part, known.find))
     else:
-        items = [_whole(item) for item in _values(part, list_values)]
+        items = [_whole(item) for item in _values(part, known.list_values)]
     start, end = (caret, caret) if part is None else (part.start, _end_of_part(text, part, caret))
     # The inserted text ends with a space, so it replaces the spaces after the caret.
     while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
@@ -85,6 +112,20 @@ def _names(part: QueryPart | None, list_values: ListValues) -> Iterator[Item]:
         written = f"{written_name(f'property.{name}')}:"
         if name.startswith(typed) or written.startswith(typed):
             yield Item(minus + written, minus + written, "property", requests)
+
+
+def _filters(part: QueryPart, find: FindValues) -> Iterator[Item]:
+    """Yield filters for a text without a name: by a value that contains the text, or by its meaning."""
+    if len(part.value) < _MIN_FOUND:
+        return
+    minus = "-" if part.negated else ""
+    for word, (filter_, meaning) in _FILTERS.items():
+        if word.startswith(part.value.lower()):
+            yield Item(minus + filter_, minus + filter_, meaning, is_filter=True)
+    for field, value, requests in find(part.value):
+        label = FIELDS[field].label if field in FIELDS else field.removeprefix("property.")
+        written = f"{minus}{written_name(field)}:{written_value(value)}"
+        yield Item(written, value, label, requests, is_filter=True)
 
 
 def _values(part: QueryPart, list_values: ListValues) -> Iterator[Item]:

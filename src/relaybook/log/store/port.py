@@ -18,6 +18,7 @@ from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
+from relaybook.log.query.found_values import FoundValues
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.rereads import Reread, Rereads
@@ -355,13 +356,14 @@ class Reader(Protocol):
         """
 
     def namespaces(
-        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        """Return a page of namespaces and the cursor of the next page.
+        """Return a page of namespaces whose name contains the text, and the cursor of the next page.
 
-        Namespaces are sorted by ``sort`` in descending order, and by name if these values are equal. A namespace
-        without requests is included only while it is pinned. With ``pinned``, only namespaces that are pinned (True) or
-        not pinned (False) are returned. Raises BadFilter if ``after`` is not a valid cursor.
+        The case of ASCII letters is ignored. Namespaces are sorted by ``sort`` in descending order, and by name if
+        these values are equal. A namespace without requests is included only while it is pinned. With ``pinned``, only
+        namespaces that are pinned (True) or not pinned (False) are returned. Raises BadFilter if ``after`` is not a
+        valid cursor.
         """
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
@@ -375,6 +377,13 @@ class Reader(Protocol):
 
         Raises BadFilter if the field is not one of ``namespace model user session key finish_reason label property
         property.<name>``.
+        """
+
+    def find_values(self, text: str, limit: int, deadline_ns: int) -> FoundValues:
+        """Return values of all listed fields and properties that contain the text, best match first.
+
+        Values that are equal to the text, or begin with it, are found first. Then the search goes on until the
+        deadline. See ``found_values.best`` for the order.
         """
 
     def saved_filters(self) -> list[SavedFilter]:

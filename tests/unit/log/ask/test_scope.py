@@ -154,7 +154,8 @@ def since(asker: Asker, ask: Ask) -> Any:
 
 
 def completions(asker: Asker, ask: Ask) -> Any:
-    return list(asker.completions()(ask.random.choice(FIELDS), ""))
+    known = asker.completions()
+    return [*known.list_values(ask.random.choice(FIELDS), ""), *known.find(ask.random.choice(("e", "tea")))]
 
 
 def give_feedback(asker: Asker, ask: Ask) -> Any:
@@ -191,6 +192,7 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "count_exactly": lambda asker, ask: asker.count_exactly(ask.filter),
     "stats": stats,
     "values": lambda asker, ask: asker.values(ask.random.choice(FIELDS), ask.random.choice(("", "t")), ask.limit()),
+    "find_values": lambda asker, ask: asker.find_values(ask.random.choice(("e", "tea", "ca")), 500),
     "completions": completions,
     "namespaces": namespaces,
     "saved_filters": lambda asker, ask: asker.saved_filters(),
@@ -391,7 +393,7 @@ def test_no_response_of_the_api_has_anything_from_outside_the_scope() -> None:
         queries = ["", "?format=jsonl&bodies=true", "?format=csv", "?by=namespace", "?by=model", "?namespace=prod"]
         queries += ["?pinned=true&from=2026-01-01T00:00:00Z", "?sort=duration_ms", f"?around={CANARY_ID}"]
         queries.append(f"?a={IN_PATHS[0]}&b={CANARY_ID}")
-        queries += [f"?words={CANARY[:3]}", "?begins.namespace=c", "?prefix=ca", "?q=names", "?q=namespace:"]
+        queries += [f"?words={CANARY[:3]}", "?begins.namespace=c", "?contains=ca", "?q=names", "?q=namespace:"]
         for value in IN_PATHS if "{" in path else ("",):
             for query in queries:
                 target = re.sub(r"\{[^}]*\}", value, path) + query

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.log.query.completion import Item, complete
+from relaybook.log.query.completion import Item, KnownValues, complete
+from relaybook.log.query.found_values import FoundValue
 from relaybook.log.query.language import parameters_of
 
 VALUES = {
@@ -22,22 +23,24 @@ def list_values(field: str, prefix: str) -> Sequence[tuple[str, int]]:
     return [(value, requests) for value, requests in VALUES.get(field, []) if value.startswith(prefix)]
 
 
+FOUND = [FoundValue("user", "anna@example.com", 5), FoundValue("property.tenant id", "Anna b", 2)]
+KNOWN = KnownValues(list_values, lambda text: [each for each in FOUND if text in each.value.lower()])
+
+
 def labels(text: str) -> list[str]:
-    return [item.label for item in complete(text, len(text), list_values).items]
+    return [item.label for item in complete(text, len(text), KNOWN).items]
 
 
 def completed(text: str, caret: int, label: str) -> tuple[str, int]:
     """Insert a suggestion, and return the new text and the new position of the caret."""
-    start, end, items = complete(text, caret, list_values)
+    start, end, items = complete(text, caret, KNOWN)
     insert = next(item.insert for item in items if item.label == label)
     return text[:start] + insert + text[end:], start + len(insert)
 
 
 def test_names_are_suggested_by_prefix_with_a_hint_and_properties_with_their_count() -> None:
-    assert complete("refund mod", 10, list_values).items == [Item("model:", "model:", "model in the request")]
-    assert complete("chan", 4, list_values).items == [
-        Item("property.channel:", "property.channel:", "property", requests=12)
-    ]
+    assert complete("refund mod", 10, KNOWN).items == [Item("model:", "model:", "model in the request")]
+    assert complete("chan", 4, KNOWN).items == [Item("property.channel:", "property.channel:", "property", requests=12)]
     assert labels("-chan") == ["-property.channel:"]
     assert "namespace:" in labels("")
     assert labels("fro") == ["from:"]
@@ -50,7 +53,7 @@ def test_names_of_properties_are_quoted_if_necessary() -> None:
     ]
     assert labels("ten") == labels('property."ten') == labels('property."tenant id') == ['property."tenant id":']
     assert labels('-property."a') == ['-property."a:b":']
-    assert complete('property."tenant id":a', 22, list_values).items == [
+    assert complete('property."tenant id":a', 22, KNOWN).items == [
         Item('property."tenant id":"a b" ', "a b", requests=3)
     ]
 
@@ -60,10 +63,10 @@ def test_nothing_is_suggested_in_a_phrase_or_for_other_words() -> None:
 
 
 def test_values_are_suggested_with_counts_and_quoted_if_necessary() -> None:
-    assert complete("-namespace:i", 12, list_values).items == [
+    assert complete("-namespace:i", 12, KNOWN).items == [
         Item('-namespace:"iOS app" ', "iOS app", requests=7),
     ]
-    assert [item.insert for item in complete('namespace:"pre', 14, list_values).items] == ['namespace:"preview*" ']
+    assert [item.insert for item in complete('namespace:"pre', 14, KNOWN).items] == ['namespace:"preview*" ']
     assert labels("model:gpt") == ["gpt-4o", "gpt-5", "gpt*"]
     assert labels('model:"gpt') == ["gpt-4o", "gpt-5"]
     assert labels("property.Channel:") == ["iOS"]
@@ -74,7 +77,7 @@ def test_choices_are_suggested_with_their_meaning() -> None:
     assert labels("note:not") == ["not_json", "not_understood"]
     assert labels("stream_ended:") == ["done", "no_done", "cut"]
     assert labels("advice:temp") == ["temperature_and_top_p", "temperature_above_1"]
-    assert complete("failed:t", 8, list_values).items == [Item("failed:true ", "true", "failed requests")]
+    assert complete("failed:t", 8, KNOWN).items == [Item("failed:true ", "true", "failed requests")]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,24 @@ def test_a_suggestion_replaces_the_part_at_the_caret(
     )
 )
 def test_completed_values_are_valid(text: str) -> None:
-    start, _, items = complete(text, len(text), list_values)
+    start, _, items = complete(text, len(text), KNOWN)
     for item in items:
         if not item.insert.endswith(":"):
             assert parameters_of(text[:start] + item.insert, 0)
+
+
+def test_for_a_word_filters_by_the_values_that_contain_it_are_suggested() -> None:
+    assert complete("refund -ann", 11, KNOWN).items == [
+        Item("-user:anna@example.com ", "anna@example.com", "user", requests=5, is_filter=True),
+        Item('-property."tenant id":"Anna b" ', "Anna b", "tenant id", requests=2, is_filter=True),
+    ]
+    assert complete('"anna b', 7, KNOWN).items[0].insert == 'property."tenant id":"Anna b" '
+    assert not any(item.is_filter for item in complete("a", 1, KNOWN).items)
+    assert labels("anna*") == []
+
+
+def test_words_for_feedback_and_failures_suggest_their_filters() -> None:
+    assert (
+        Item("score:<0 ", "score:<0", "requests with bad feedback", is_filter=True) in complete("bad", 3, KNOWN).items
+    )
+    assert "failed:true" in labels("fail")

@@ -139,8 +139,8 @@ def _contains_phrase(name: str, phrase: str, is_prefix: bool, parameters: Parame
     return f"({tokens}position({_SECTION_SQL[name]}, {text}) > 0)"
 
 
-#: These control characters separate the sections in the column ``words``. They occur in no word, and have one byte each,
-#: as substringIndex requires.
+#: These control characters separate the sections in the column ``words``. They occur in no word, and have one byte
+#: each, as substringIndex requires.
 _NEW: Final = "\x1e"
 _EARLIER: Final = "\x1f"
 #: The part of the column ``words`` that each term searches.

@@ -1,9 +1,11 @@
 """Count requests, and list namespaces, values of fields, and the requests with the highest values of a field."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after
 from relaybook.log.query.filters import LABEL, Filter, SortField
+from relaybook.log.query.found_values import FOUND_FIELDS, FoundValue, FoundValues, best
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.feedback import load_feedback
@@ -15,6 +17,8 @@ from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
 
+#: At most this number of values is read for a field, the most frequent ones.
+_MAX_FOUND: Final = 1000
 _SUMS: Final = ("requests", "failures", "input_sum", "output_sum", "cost_sum", "costed", "first_at", "last_at")
 #: Selects all namespaces with their sums, including pinned namespaces without requests.
 _NAMESPACES: Final = f"""
@@ -101,7 +105,7 @@ def top(database: Database, filter_: Filter, field: SortField, limit: int, last:
 def namespace_rows(
     database: Database,
     labels: dict[str, Label],
-    prefix: str,
+    text: str,
     sort: NamespaceSort,
     limit: int,
     after: str | None,
@@ -112,7 +116,7 @@ def namespace_rows(
     parameters = Parameters()
     order = f"{sort} IS NULL, -ifNull({sort}, 0), namespace"
     names = sorted(name for name, label in labels.items() if label.pinned)
-    where, having = [f"startsWith(s.namespace, {parameters.add(prefix)})"], ["1"]
+    where, having = [_contains("s.namespace", text, parameters)], ["1"]
     if pinned is not None:
         where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
     if after is not None:
@@ -150,6 +154,52 @@ def _row(row: tuple[str, int, int, int, int, float | None, int, int], label: Lab
         color=label.color,
         group=label.group,
         position=label.position,
+    )
+
+
+def _contains(value: str, text: str, parameters: Parameters) -> str:
+    return f"positionCaseInsensitive({value}, {parameters.add(text)}) > 0" if text else "1"
+
+
+def find_values(database: Database, text: str, limit: int, deadline_ns: int) -> FoundValues:
+    """Return the values that contain the text; see ``Reader.find_values``.
+
+    Users, sessions and values of properties that are equal to the text are found with their indexes. Then all values
+    are read, a field at a time, until the deadline.
+    """
+    found: list[FoundValue] = []
+    try:
+        for is_exact in (True, False):
+            for sql, parameters in _value_queries(text, is_exact=is_exact):
+                rows = database.query(f"{sql} LIMIT {_MAX_FOUND}", parameters.values, deadline_ns=deadline_ns)
+                found += [FoundValue(*row) for row in rows]
+    except DeadlinePassed:
+        return FoundValues(best(text, found, limit), is_complete=False)
+    return FoundValues(best(text, found, limit))
+
+
+def _value_queries(text: str, *, is_exact: bool) -> Iterator[tuple[str, Parameters]]:
+    for field in ("user", "session") if is_exact else FOUND_FIELDS:
+        parameters = Parameters()
+        value, number, where = f"`{field}`", "count()", "requests WHERE NOT removed"
+        if field == LABEL:
+            number, where = "uniqExact(id)", "feedback FINAL WHERE 1"
+        condition = f"{value} = {parameters.add(text)}" if is_exact else _contains(value, text, parameters)
+        yield (
+            f"SELECT '{field}', assumeNotNull({value}) AS value, {number} AS number FROM {where} "
+            f"AND {value} IS NOT NULL AND {condition} GROUP BY value ORDER BY number DESC",
+            parameters,
+        )
+    parameters = Parameters()
+    value = parameters.add(text)
+    condition = f"pair.2 = {value}" if is_exact else _contains("pair.2", text, parameters)
+    # The index of the values of properties serves only this condition.
+    has_value = f"has(mapValues(properties), {value})" if is_exact else "notEmpty(properties)"
+    yield (
+        "SELECT concat('property.', pair.1) AS field, pair.2 AS value, count() AS number FROM requests "
+        "ARRAY JOIN arrayZip(mapKeys(properties), mapValues(properties)) AS pair "
+        f"WHERE NOT removed AND {has_value} AND {condition} GROUP BY field, value ORDER BY number DESC",
+        parameters,
     )
 
 

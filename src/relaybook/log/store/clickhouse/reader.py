@@ -16,6 +16,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
+from relaybook.log.query.found_values import FoundValues
 from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
 from relaybook.log.rereads import Reread
 from relaybook.log.retention import Removal, RequestTimes
@@ -189,17 +190,20 @@ class ClickHouseReader:
         return read_body(self._database, record_id, side)
 
     def namespaces(
-        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         database = self._database
         labels = decode_labels(self._state.read("label", deadline_ns=deadline_ns))
-        return lists.namespace_rows(database, labels, prefix, sort, limit, after, pinned, deadline_ns)
+        return lists.namespace_rows(database, labels, text, sort, limit, after, pinned, deadline_ns)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         return request_times(self._database, patterns, deadline_ns)
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         return lists.values(self._database, field, prefix, limit, deadline_ns)
+
+    def find_values(self, text: str, limit: int, deadline_ns: int) -> FoundValues:
+        return lists.find_values(self._database, text, limit, deadline_ns)
 
     def saved_filters(self) -> list[SavedFilter]:
         _ = self._database

@@ -12,11 +12,13 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
+from relaybook.log.query.found_values import FoundValue, FoundValues, best
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.rereads import Reread
 from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.entry import Entry, body_size
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import Count, FeedbackTotals, Link, Page, Running, StoredRecord, ValueCount
 from relaybook.log.store.sqlite.feedback import feedback_totals
@@ -194,10 +196,10 @@ class SqliteReader:
             return list(find(connection, foreign_id, limit))
 
     def namespaces(
-        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
-            return lists.namespaces(connection, prefix, sort, limit, after, pinned)
+            return lists.namespaces(connection, text, sort, limit, after, pinned)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
@@ -206,6 +208,18 @@ class SqliteReader:
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
             return lists.values(connection, field, prefix, limit)
+
+    def find_values(self, text: str, limit: int, deadline_ns: int) -> FoundValues:
+        found: list[FoundValue] = []
+        is_complete = True
+        try:
+            with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+                if connection is not None:
+                    found.extend(lists.values_at_start(connection, text))
+                    found.extend(lists.values_with(connection, text))
+        except DeadlinePassed:
+            is_complete = False
+        return FoundValues(best(text, found, limit), is_complete)
 
     def saved_filters(self) -> list[SavedFilter]:
         with self._pool.snapshot(_default_deadline()) as connection:
