@@ -1137,7 +1137,9 @@ export type RequestedDeletion = {
   requested_at: string;
   /** Address of the client that requested the deletion, or `command line`. */
   requested_by: string;
-  /** `null` until the deletion is done. */
+  /** Time at which the last request was removed from the log. `null` until then. */
+  removed_at: string | null;
+  /** Time at which the last byte was erased from the files. `null` until the deletion is done. */
   done_at: string | null;
   /** Number of running requests that match. These requests are not deleted, even after they end. */
   running: number;
@@ -1157,7 +1159,9 @@ export type DeletionRow = {
   requested_at: string;
   /** Address of the client that requested the deletion, or `command line`. */
   requested_by: string;
-  /** `null` until the deletion is done. */
+  /** Time at which the last request was removed from the log. `null` until then. */
+  removed_at: string | null;
+  /** Time at which the last byte was erased from the files. `null` until the deletion is done. */
   done_at: string | null;
 };
 
@@ -1244,6 +1248,8 @@ export type Suggestion = {
   hint: string | null;
   /** Number of requests with this value. `null` if the requests were not counted. */
   requests: number | null;
+  /** Whether the completion is a whole filter for a word without a name, such as a user. */
+  is_filter: boolean;
 };
 
 /** The state of Relaybook. */

@@ -11,6 +11,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   output_tokens: "output tokens",
   contains: "text",
   words: "text",
+  said_here: "said here",
   from: "started since",
   to: "started before",
   retry_count: "retry count",

@@ -12,7 +12,7 @@ from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
 from relaybook.api.options import address_of
 from relaybook.api.routes import Routes
-from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
+from relaybook.log.ask.deletions import DeletionList, DeletionReceipt, RequestedDeletion
 
 routes = Routes("deletions")
 
@@ -82,12 +82,16 @@ async def list_deletions(request: Request) -> Response:
     return _json(await async_asker_of(request).run(lambda asker: asker.deletions()))
 
 
-@routes.get("/api/deletions/{id}", openapi.describe(DeletionRow, [_DELETION_ID]))
+@routes.get("/api/deletions/{id}", openapi.describe(DeletionReceipt, [_DELETION_ID, *openapi.filter_parameters()]))
 async def get_deletion(request: Request) -> Response:
-    """Return one deletion."""
-    arguments.only(arguments.pairs_of(request))
+    """Return the receipt of a deletion.
+
+    If filter parameters are given, `check` says whether they are the filter of the deletion, and how many requests
+    match them now. Send the parameters in `filter` of the response to the deletion.
+    """
+    filter_ = arguments.filter_of(arguments.pairs_of(request))
     deletion_id: str = request.path_params["id"]
-    found = await async_asker_of(request).run(lambda asker: asker.deletion(deletion_id))
+    found = await async_asker_of(request).run(lambda asker: asker.deletion(deletion_id, filter_))
     if found is None:
         raise ApiError("not_found", f"No deletion has the id {deletion_id[:80]!r}. See GET /api/deletions.", "id")
     return _json(found)
@@ -106,5 +110,5 @@ def _accepted(body: RequestedDeletion) -> Response:
     return Response(msgspec.json.encode(body), 202, media_type="application/json")
 
 
-def _json(body: DeletionRow | DeletionList) -> Response:
+def _json(body: DeletionReceipt | DeletionList) -> Response:
     return Response(msgspec.json.encode(body), media_type="application/json")

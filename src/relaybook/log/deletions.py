@@ -1,11 +1,15 @@
 """Define deletions, which remove requests from the log and erase their bytes from the disk."""
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Final, Literal, Protocol
 
 import msgspec
+from msgspec import json
 
+from relaybook import clock, ids
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.parameters import parameters_of_filter
 from relaybook.log.record import Timestamp
 
 #: ``removing`` means that requests are still being removed. ``erasing`` means that all requests are removed and their
@@ -21,9 +25,10 @@ class Deletion(msgspec.Struct, kw_only=True):
 
     Once the requests are removed, the filter has no values that could identify a person.
 
-    ``requests`` is the number of requests that matched the filter when the deletion was requested. ``removed`` is the
-    number of requests removed so far. ``requested_by`` is the IP address from which the deletion was requested, or
-    ``command line``. Times are in microseconds since the epoch.
+    ``filter_digest`` is a digest of the filter. Someone who knows the filter can prove with it that this deletion had
+    this filter. ``requests`` is the number of requests that matched the filter when the deletion was requested.
+    ``removed`` is the number of requests removed so far. ``requested_by`` is the IP address from which the deletion was
+    requested, or ``command line``. Times are in microseconds since the epoch.
     """
 
     id: str
@@ -33,7 +38,28 @@ class Deletion(msgspec.Struct, kw_only=True):
     requests: int
     removed: int = 0
     state: DeletionState = "removing"
+    removed_at: Timestamp | None = None
     done_at: Timestamp | None = None
+    filter_digest: str = ""
+
+
+def new_deletion(filter_: Filter, requests: int, by: str) -> Deletion:
+    """Return a deletion that is requested now."""
+    id_ = ids.id_text(ids.new_id())
+    return Deletion(
+        id=id_,
+        requested_at=clock.wall_us(),
+        requested_by=by,
+        filter_=filter_,
+        requests=requests,
+        filter_digest=filter_digest(id_, filter_),
+    )
+
+
+def filter_digest(deletion_id: str, filter_: Filter) -> str:
+    """Return the digest of a deletion's filter. Because of the id, equal filters have different digests."""
+    pairs = sorted((name, value or "") for name, value in parameters_of_filter(filter_))
+    return blake2b(json.encode(pairs), digest_size=16, key=deletion_id.encode()).hexdigest()
 
 
 class Deletions(Protocol):

@@ -174,6 +174,15 @@ FIELDS: Final[dict[str, Field]] = {
     "id": Field("id", "Relaybook id of the request"),
 }
 
+#: Copies of deleted requests that no deletion reaches.
+NOT_ERASED: Final = (
+    "Backups that were made before the requests were removed still contain them. Relaybook does not know where backups "
+    "are kept. Delete them, or make new ones.",
+    "Exported files, snapshots of the disk, and data that was sent to other systems can still contain the requests. "
+    "Relaybook does not know them.",
+    "The upstream received the requests. A deletion in the log does not change what the upstream keeps.",
+)
+
 #: Texts that say why there is a gap in the log. Each text follows a number of requests or journal frames, as in "137
 #: requests …".
 GAP_REASONS: Final[dict[str, str]] = {

@@ -13,7 +13,7 @@ from tests.support.records import an_entry
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.deletions import Deletion
+from relaybook.log.deletions import Deletion, filter_digest
 from relaybook.log.query.filters import Filter, Term, matches
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
@@ -142,8 +142,13 @@ def test_a_deletion_can_select_requests_by_words(store: Store) -> None:
     entries = [a_request(2), a_request(1)]
     store.commit(*entries)
     store.index(*entries)
-    assert delete(store, Filter((Term("words", ("day 1",)),))).removed == 1
+    filter_ = Filter((Term("words", ("day 1",)),))
+    deletion = delete(store, filter_)
+    assert deletion.removed == 1
     assert [record.seq for record in page(store)] == [1]
+    assert deletion.removed_at is not None
+    assert deletion.requested_at <= deletion.removed_at <= (deletion.done_at or 0)
+    assert deletion.filter_digest == filter_digest(deletion.id, filter_)
 
 
 @pytest.mark.parametrize("term", [Term("words", ("alpha beta",)), Term("contains", ("alpha\nbeta",))])

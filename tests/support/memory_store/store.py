@@ -19,7 +19,7 @@ from tests.support.memory_store.lists import seq_of
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery, kept_field
-from relaybook.log.deletions import Deletion, without_values
+from relaybook.log.deletions import Deletion, new_deletion, without_values
 from relaybook.log.feedback import (
     MAX_PENDING,
     MAX_SOURCES,
@@ -217,7 +217,8 @@ class MemoryStore:
                         deletion.removed += 1
                         removed += 1
                         self._forget_label(entry.record.namespace)
-                deletion.state, deletion.done_at = "done", clock.wall_us()
+                deletion.state, deletion.removed_at = "done", clock.wall_us()
+                deletion.done_at = clock.wall_us()
                 deletion.filter_ = without_values(deletion.filter_)
         return removed
 
@@ -309,9 +310,7 @@ class MemoryStore:
     # Deletions
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-        deletion = Deletion(
-            id=id_text(new_id()), requested_at=clock.wall_us(), requested_by=by, filter_=filter_, requests=requests
-        )
+        deletion = new_deletion(filter_, requests, by)
         with self._lock:
             self._deletions.append(deletion)
             self._deleted_to[deletion.id] = self._last_seq

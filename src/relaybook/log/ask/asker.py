@@ -26,7 +26,7 @@ from relaybook.log.ask import (
 from relaybook.log.ask.cache import ThreadCache
 from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
-from relaybook.log.ask.deletions import LATEST, DeletionList, DeletionRow, RequestedDeletion
+from relaybook.log.ask.deletions import LATEST, DeletionList, DeletionReceipt, RequestedDeletion
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row
@@ -256,9 +256,9 @@ class Asker:
         """Return the latest deletions, newest first."""
         return deletions.latest(self._reader, limit)
 
-    def deletion(self, deletion_id: str) -> DeletionRow | None:
-        """Return one deletion, or `None` if no deletion has the id."""
-        return deletions.find(self._reader, deletion_id)
+    def deletion(self, deletion_id: str, filter_: Filter | None = None) -> DeletionReceipt | None:
+        """Return one deletion, or `None` if no deletion has the id. Check whether it had the filter."""
+        return deletions.receipt(self._reader, deletion_id, self.scope.narrow(filter_) if filter_ else Filter())
 
     def reread(self, filter_: Filter, by: str) -> RereadRow:
         """Read the bodies of all finished requests that match again. ``by`` says who asks."""

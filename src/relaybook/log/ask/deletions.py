@@ -7,11 +7,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from relaybook.clock import format_timestamp
-from relaybook.log.ask.count import EXACT_COUNT_SECONDS, exact_deadline_ns
+from relaybook.log.ask.count import EXACT_COUNT_SECONDS, count_deadline_ns, exact_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
 from relaybook.log.ask.scope import Scope
-from relaybook.log.deletions import Deletion, Deletions, DeletionState
+from relaybook.log.deletions import Deletion, Deletions, DeletionState, filter_digest
+from relaybook.log.descriptions import NOT_ERASED
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.parameters import parameters_of_filter
 from relaybook.log.store.errors import StoreUnavailable
@@ -44,7 +45,14 @@ class DeletionRow(Struct, kw_only=True):
     requested_by: Annotated[
         str, Meta(description="Address of the client that requested the deletion, or `command line`.")
     ]
-    done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
+    removed_at: Annotated[
+        TimestampText | None,
+        Meta(description="Time at which the last request was removed from the log. `null` until then."),
+    ]
+    done_at: Annotated[
+        TimestampText | None,
+        Meta(description="Time at which the last byte was erased from the files. `null` until the deletion is done."),
+    ]
 
 
 class RequestedDeletion(DeletionRow, kw_only=True):
@@ -53,6 +61,31 @@ class RequestedDeletion(DeletionRow, kw_only=True):
     running: Annotated[
         int,
         Meta(description="Number of running requests that match. These requests are not deleted, even after they end."),
+    ]
+
+
+class FilterCheck(Struct, kw_only=True):
+    """Whether a filter is the filter of a deletion, and the number of requests that match it now.
+
+    The log keeps no values of a filter that could identify a person. It keeps a digest, with which a known filter can
+    be checked.
+    """
+
+    is_filter: Annotated[bool, Meta(description="Whether the deletion had this filter.")]
+    requests: Annotated[
+        int, Meta(description="Number of finished requests that match the filter now, whenever they started.")
+    ]
+    complete: Annotated[
+        bool, Meta(description="`false` if the count was stopped at its deadline. The true count may be higher.")
+    ]
+
+
+class DeletionReceipt(DeletionRow, kw_only=True):
+    """A deletion, and what the program knows about copies of the deleted requests."""
+
+    check: Annotated[FilterCheck | None, Meta(description="`null` if the call has no filter.")]
+    not_erased: Annotated[
+        list[str], Meta(description="Copies of the requests that the deletion does not reach, as sentences.")
     ]
 
 
@@ -109,12 +142,27 @@ def latest(reader: Reader, limit: int) -> DeletionList:
     return DeletionList(data=[row_of(each) for each in reader.deletions(limit)])
 
 
-def find(reader: Reader, deletion_id: str) -> DeletionRow | None:
+def receipt(reader: Reader, deletion_id: str, filter_: Filter) -> DeletionReceipt | None:
+    """Return the deletion with this id, or `None` if it does not exist. Checks the filter if it has terms."""
+    deletion = _find(reader, deletion_id)
+    if deletion is None:
+        return None
+    check = None
+    if filter_.terms:
+        # Requests that arrived after the deletion must count, too.
+        still = Filter(tuple(term for term in filter_.terms if term.name != "to"))
+        count = reader.count(still, count_deadline_ns(exact_deadline_ns()))
+        is_filter = filter_digest(deletion_id, filter_) == deletion.filter_digest
+        check = FilterCheck(is_filter=is_filter, requests=count.requests, complete=count.complete)
+    return DeletionReceipt(check=check, not_erased=list(NOT_ERASED), **msgspec.structs.asdict(row_of(deletion)))
+
+
+def _find(reader: Reader, deletion_id: str) -> Deletion | None:
     """Return the deletion with this id, or `None` if it does not exist. The latest deletions are searched first."""
     for limit in (LATEST, sys.maxsize):
         deletions = reader.deletions(limit)
         if found := next((each for each in deletions if each.id == deletion_id), None):
-            return row_of(found)
+            return found
         if len(deletions) < limit:
             break
     return None
@@ -138,5 +186,6 @@ def row_of(deletion: Deletion) -> DeletionRow:
         removed=deletion.removed,
         requested_at=format_timestamp(deletion.requested_at),
         requested_by=deletion.requested_by,
+        removed_at=None if deletion.removed_at is None else format_timestamp(deletion.removed_at),
         done_at=None if deletion.done_at is None else format_timestamp(deletion.done_at),
     )

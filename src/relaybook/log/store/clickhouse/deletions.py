@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from relaybook import clock, ids
-from relaybook.log.deletions import Deletion, without_values
+from relaybook import clock
+from relaybook.log.deletions import Deletion, new_deletion, without_values
 from relaybook.log.query.filters import CONTAINS, Filter
 from relaybook.log.store.clickhouse.connection import Database, Parameters, Values, quoted
 from relaybook.log.store.clickhouse.filter_sql import condition
@@ -88,13 +88,7 @@ class ClickHouseDeletions:
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
         create_tables(self._database, self._state)
-        deletion = Deletion(
-            id=ids.id_text(ids.new_id()),
-            requested_at=clock.wall_us(),
-            requested_by=by,
-            filter_=filter_,
-            requests=requests,
-        )
+        deletion = new_deletion(filter_, requests, by)
         up_to = max(complete_to(self._state), self._numbering.first(self._numbering.now()))
         self._state.write(
             {("deletion", deletion.id): _encode(deletion), ("deletion_task", deletion.id): _encode(_Task(up_to))}
@@ -183,6 +177,7 @@ class DeletionPass:
             self._state.write(labels)
         self._database.execute(f"ALTER TABLE requests_to_delete DELETE WHERE deletion = {quoted(key)}")
         deletion.state, deletion.filter_ = "erasing", without_values(deletion.filter_)
+        deletion.removed_at = clock.wall_us()
         segments = {run: each.read_to[0] - each.is_segment_start for run, each in positions.items()}
         self._write(deletion, msgspec.structs.replace(task, step="erase", segments=segments))
         self._cleaning = "keys"

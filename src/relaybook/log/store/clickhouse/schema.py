@@ -9,7 +9,7 @@ from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import UnsupportedSchema
 
-VERSION: Final = 2
+VERSION: Final = 3
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text fields with few different values.

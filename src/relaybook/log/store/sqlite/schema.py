@@ -14,7 +14,7 @@ from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
 
-VERSION: Final = 2
+VERSION: Final = 3
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
 #: number of failures, the maximum of every sort field, and the earliest start time of a record with content. A million
 #: records need 1,000 small rows.
@@ -177,7 +177,8 @@ CREATE TABLE removals (at INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEG
 -- segments: the last journal segment of each run that may still have bytes of the requests, as {{run: segment}}
 CREATE TABLE deletions (id TEXT NOT NULL UNIQUE, requested_at INTEGER NOT NULL, requested_by TEXT NOT NULL,
   filter TEXT NOT NULL, requests INTEGER NOT NULL, removed INTEGER NOT NULL, state TEXT NOT NULL,
-  up_to INTEGER NOT NULL, position INTEGER NOT NULL, segments TEXT, done_at INTEGER) STRICT;
+  up_to INTEGER NOT NULL, position INTEGER NOT NULL, segments TEXT, removed_at INTEGER, done_at INTEGER,
+  filter_digest TEXT NOT NULL) STRICT;
 CREATE INDEX deletions_unfinished ON deletions(state) WHERE state <> 'done';
 -- up_to: the newest seq when the reread was requested; position: the seq up to which its requests were read
 CREATE TABLE rereads (id TEXT NOT NULL UNIQUE, requested_at INTEGER NOT NULL, requested_by TEXT NOT NULL,

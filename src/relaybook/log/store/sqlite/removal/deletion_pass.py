@@ -30,7 +30,7 @@ _ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
 #: Removes values from the deletion's stored filter, and sets the state "erasing". The values are removed before the
 #: WALs are truncated, so that no WAL still contains them.
-_REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
+_REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ?, removed_at = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
 #: For each run, selects the last segment that can have frames of recorded requests, and the first segment that the
@@ -116,7 +116,7 @@ class DeletionPass:
             if found.reached >= up_to:
                 segments = {run: read for run, read, _ in self._connection.execute(_SEGMENTS)}
                 remembered = encode(without_values(filter_)).decode()
-                self._connection.execute(_REMOVED, (remembered, encode(segments).decode(), number))
+                self._connection.execute(_REMOVED, (remembered, encode(segments).decode(), clock.wall_us(), number))
         return len(records)
 
     def _erase(self, number: int, segments: str) -> bool:

@@ -6,16 +6,16 @@ from typing import Any, Final
 import apsw
 import msgspec
 
-from relaybook import clock, ids
-from relaybook.log.deletions import Deletion
+from relaybook.log.deletions import Deletion, new_deletion
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.search.pages import last_seq
 
-_COLUMNS: Final = "id, requested_at, requested_by, filter, requests, removed, state, done_at"
+_COLUMNS: Final = "id, requested_at, requested_by, filter, requests, removed, state, removed_at, done_at, filter_digest"
 _ADD: Final = """
-INSERT INTO deletions (id, requested_at, requested_by, filter, requests, removed, state, up_to, position)
-VALUES (?, ?, ?, ?, ?, 0, 'removing', ?, 0)
+INSERT INTO deletions (id, requested_at, requested_by, filter, requests, removed, state, up_to, position,
+  filter_digest)
+VALUES (?, ?, ?, ?, ?, 0, 'removing', ?, 0, ?)
 """
 
 decode_filter: Final = msgspec.json.Decoder(Filter).decode
@@ -29,7 +29,7 @@ def deletions(connection: apsw.Connection, limit: int) -> list[Deletion]:
 
 
 def _deletion(row: tuple[Any, ...]) -> Deletion:
-    id_, requested_at, requested_by, filter_, requests, removed, state, done_at = row
+    id_, requested_at, requested_by, filter_, requests, removed, state, removed_at, done_at, digest = row
     return Deletion(
         id=id_,
         requested_at=requested_at,
@@ -38,7 +38,9 @@ def _deletion(row: tuple[Any, ...]) -> Deletion:
         requests=requests,
         removed=removed,
         state=state,
+        removed_at=removed_at,
         done_at=done_at,
+        filter_digest=digest,
     )
 
 
@@ -50,14 +52,8 @@ class SqliteDeletions:
         self._busy_s = busy_s
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-        deletion = Deletion(
-            id=ids.id_text(ids.new_id()),
-            requested_at=clock.wall_us(),
-            requested_by=by,
-            filter_=filter_,
-            requests=requests,
-        )
+        deletion = new_deletion(filter_, requests, by)
         with transaction(self._directory, self._busy_s) as connection:
             values = (deletion.id, deletion.requested_at, by, encode(filter_).decode(), requests)
-            connection.execute(_ADD, (*values, last_seq(connection)))
+            connection.execute(_ADD, (*values, last_seq(connection), deletion.filter_digest))
         return deletion
