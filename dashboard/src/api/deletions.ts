@@ -1,9 +1,16 @@
 /** Delete requests, and notice deletions. */
 
-import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  queryOptions,
+  skipToken,
+  type UseMutationResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
-import type { RequestedDeletion } from "~/generated/api-types";
-import { apiUrl, sendJson } from "./client";
+import type { DeletionList, DeletionReceipt, DeletionRow, RequestedDeletion } from "~/generated/api-types";
+import { apiUrl, getJson, sendJson } from "./client";
 import type { Params } from "./matches";
 import { removalProgress, useStatus } from "./status";
 
@@ -21,11 +28,66 @@ function useDeletion<Input>(urlOf: (input: Input) => string): UseMutationResult<
   const client = useQueryClient();
   return useMutation({
     mutationFn: (input: Input) => sendJson<RequestedDeletion>("DELETE", urlOf(input)),
-    onSuccess: () => {
+    onSuccess: (deletion) => {
+      client.setQueryData(LATEST, deletion);
       // Not awaited, so that an open request is closed before it is read again. Reading a deleted request would fail.
       void client.invalidateQueries({ queryKey: ["status"] });
     },
   });
+}
+
+/** The deletion that was requested in this browser tab, until it is dismissed. */
+const LATEST = ["latest-deletion"];
+
+export function latestDeletionQuery() {
+  return queryOptions({
+    queryKey: LATEST,
+    queryFn: skipToken,
+    initialData: null as RequestedDeletion | null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Returns a function that dismisses the deletion that was requested in this browser tab. */
+export function useDismissDeletion(): () => void {
+  const client = useQueryClient();
+  return () => client.setQueryData(LATEST, null);
+}
+
+/** Whether the requests of this filter were deleted in this browser tab. */
+export function useIsDeleted(params: Params): boolean {
+  const { data } = useQuery(latestDeletionQuery());
+  return (
+    data != null && params.every(([name, value]) => data.filter.some((pair) => pair[0] === name && pair[1] === value))
+  );
+}
+
+/** The latest deletions, newest first. */
+export function deletionsQuery() {
+  return queryOptions({
+    queryKey: ["deletions"],
+    queryFn: ({ signal }) => getJson<DeletionList>(apiUrl("deletions"), signal),
+    refetchInterval: ({ state }) => (state.data?.data.some(({ state: each }) => each !== "done") ? 2_000 : 30_000),
+  });
+}
+
+/** The receipt of a deletion. With the filter of the deletion, it says how many requests match the filter now. */
+export function receiptQuery(id: string, params: Params) {
+  return queryOptions({
+    queryKey: ["deletions", id, params],
+    queryFn: ({ signal }) => getJson<DeletionReceipt>(receiptUrl(id, params), signal),
+    refetchInterval: ({ state }) => (state.data?.state === "done" ? 30_000 : 1_000),
+  });
+}
+
+export function receiptUrl(id: string, params: Params): string {
+  return apiUrl(`deletions/${encodeURIComponent(id)}`, params);
+}
+
+/** The values of the filter that are known. The log forgets them when the requests are removed. */
+export function knownParams({ filter }: Pick<DeletionRow, "filter">): Params {
+  return filter.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]));
 }
 
 /** Calls `onProgress` each time a running deletion has removed more requests. */

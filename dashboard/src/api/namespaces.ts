@@ -30,15 +30,15 @@ export function labelsQuery(search: LogSearch) {
   });
 }
 
-/** Namespaces whose name starts with the prefix, most recent first. */
-export function recentNamespacesQuery(prefix: string) {
+/** Namespaces whose name contains the text, most recent first. */
+export function recentNamespacesQuery(text: string) {
   const pairs: [string, string][] = [
     ["sort", "last_at"],
     ["limit", "50"],
-    ["prefix", prefix],
+    ["contains", text],
   ];
   return queryOptions({
-    queryKey: ["recent-namespaces", prefix],
+    queryKey: ["recent-namespaces", text],
     queryFn: ({ signal }) => getJson<NamespacePage>(apiUrl("namespaces", pairs), signal),
     staleTime: 2_000,
     placeholderData: keepPreviousData,
@@ -58,7 +58,7 @@ export const NAMESPACES_A_PAGE = 100;
 /** Namespaces in pages, sorted in descending order, with their counts since the log began. */
 export function namespacesQuery({ prefix, sort, pinned }: NamespaceListParams) {
   const params: [string, string][] = [
-    ["prefix", prefix],
+    ["contains", prefix],
     ["sort", sort],
     ["limit", String(NAMESPACES_A_PAGE)],
   ];

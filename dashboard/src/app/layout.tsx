@@ -4,6 +4,7 @@ import { Box, Group, useComputedColorScheme, useMantineColorScheme } from "@mant
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
+import { latestDeletionQuery } from "~/api/deletions";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
@@ -30,6 +31,8 @@ const ValueMenu = lazyPart(
   () => null,
 );
 
+const DeletionLine = lazyPart(() => import("~/features/deletions/deletion-line").then((line) => line.DeletionLine));
+
 /** The frame of every page: header, banners, the page, the status bar, and the menu of the hovered value. */
 export function AppFrame() {
   const page = useLocation({ select: ({ pathname }) => pageAt(pathname) });
@@ -49,6 +52,7 @@ export function AppFrame() {
   const labelsByName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
   const [hover] = useState(() => new ValueHover());
   const isLog = page === "log";
+  const hasDeleted = useQuery(latestDeletionQuery()).data !== null;
 
   return (
     <SearchContext value={search}>
@@ -59,6 +63,7 @@ export function AppFrame() {
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
               <DeletionNotice />
+              <Suspense>{hasDeleted && <DeletionLine />}</Suspense>
               <RereadNotice />
               <div id="content" className={css.page} tabIndex={-1}>
                 <Outlet />

@@ -63,9 +63,29 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("~/features/compare/compare-page"), "ComparePage"),
   beforeLoad: ({ params }) => replaceLastGood(params),
 });
+const deletions = createRoute({
+  getParentRoute: () => root,
+  path: "/deletions",
+  component: lazyRouteComponent(() => import("~/features/deletions/deletions-page"), "DeletionsPage"),
+});
+const receipt = createRoute({
+  getParentRoute: () => root,
+  path: "/deletions/$id",
+  component: lazyRouteComponent(() => import("~/features/deletions/deletions-page"), "ReceiptPage"),
+});
 
 const router = createRouter({
-  routeTree: root.addChildren([home, requests.addChildren([request]), namespaces, overview, thread, connect, compare]),
+  routeTree: root.addChildren([
+    home,
+    requests.addChildren([request]),
+    namespaces,
+    overview,
+    thread,
+    connect,
+    compare,
+    deletions,
+    receipt,
+  ]),
   basepath: PAGE.base === "" ? "/" : PAGE.base,
   parseSearch: (text) => parseSearch(text) as unknown as Record<string, unknown>,
   stringifySearch: (search) => formatSearch(search as unknown as LogSearch),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeValue, filterLinkLabel, removableName, termLabel } from "./filter-text";
+import { describeValue, filterLinkLabel, queryTerm, removableName, termLabel } from "./filter-text";
 
 it.each([
   ["words", "refund", "text: refund"],
@@ -47,4 +47,17 @@ it.each([
   ["begins.words", "filter"],
 ])("a button that removes %s says: Remove %s", (name, text) => {
   expect(removableName(name)).toBe(text);
+});
+
+it.each([
+  ["model", "gpt-4o", false, "model:gpt-4o"],
+  ["begins.model", "gpt", true, "-model:gpt*"],
+  ["duration", ">2s", false, "duration:>2s"],
+  ["words", "refund", true, "-refund"],
+  ["words", "a:b", false, '"a:b"'],
+  ["begins.words", "my refun", false, '"my refun"*'],
+  ["said_here", 'say "hi"', false, 'said_here:"say \\"hi\\""'],
+  ["property.my app", "x y", false, 'property."my app":"x y"'],
+])("%s=%s is written as it is typed in a query", (name, value, negated, text) => {
+  expect(queryTerm(name, value, negated)).toBe(text);
 });

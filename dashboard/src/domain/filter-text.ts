@@ -2,7 +2,7 @@
 
 import { count } from "~/format/number";
 import { FIELD_LABELS, NUMBER_FIELDS } from "~/generated/vocabulary";
-import { fieldOf, PREFIX } from "./filter";
+import { fieldOf, isWordTerm, PREFIX } from "./filter";
 import type { LogSearch } from "./log-search";
 import { formatTimeRange } from "./time-range";
 
@@ -17,7 +17,7 @@ export function describeValue(name: string, value: string, negated = false): Ter
   const field = fieldOf(name);
   const label = labelOf(field);
   const isPrefix = name.startsWith(PREFIX) || name === "namespace_prefix";
-  if (field === "words") return { name: negated ? "not text:" : "text:", verb: "", value: phrase(value, isPrefix) };
+  if (isWordTerm(field)) return { name: `${negated ? "not " : ""}${label}:`, verb: "", value: phrase(value, isPrefix) };
   if (isPrefix) return { name: label, verb: negated ? "does not begin with" : "begins with", value };
   if (field === "contains") return { name: label, verb: negated ? "does not contain" : "contains", value };
   if (field === "failed") {
@@ -31,6 +31,21 @@ export function describeValue(name: string, value: string, negated = false): Ter
   return { name: label, verb: negated ? `is not ${verb}` : verb, value: amount(field, number, unit) };
 }
 
+/** One value of a term in the query syntax: `-model:gpt-4o*`. The API parses it to the same term. */
+export function queryTerm(name: string, value: string, negated: boolean): string {
+  const field = fieldOf(name);
+  const isPrefix = name.startsWith(PREFIX) || name === "namespace_prefix";
+  const isPlain = /^[^\s"*]+$/u.test(value) && (field !== "words" || !value.includes(":"));
+  const written = isPlain ? value : `"${value.replace(/[\\"]/gu, "\\$&")}"`;
+  return `${negated ? "-" : ""}${field === "words" ? "" : `${queryName(field)}:`}${written}${isPrefix ? "*" : ""}`;
+}
+
+function queryName(field: string): string {
+  const property = field.startsWith("property.") ? field.slice("property.".length) : undefined;
+  if (property === undefined || /^[^\s:<>="]+$/u.test(property)) return field;
+  return `property."${property.replace(/[\\"]/gu, "\\$&")}"`;
+}
+
 /** The term on one line. */
 export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
@@ -38,7 +53,7 @@ export function termLabel({ name, verb, value }: TermText): string {
 
 /** The name of a term in `Remove model`: its field, or `filter` for failed requests and text searches. */
 export function removableName(name: string): string {
-  return ["failed", "words"].includes(fieldOf(name)) ? "filter" : labelOf(fieldOf(name));
+  return fieldOf(name) === "failed" || isWordTerm(name) ? "filter" : labelOf(fieldOf(name));
 }
 
 /** The name of each sort field of the API, for use in a sentence. */

@@ -19,6 +19,14 @@ export function fieldOf(name: string): string {
   return field === "namespace_prefix" ? "namespace" : field;
 }
 
+/** The fields that search for words: everywhere in a request, or only in a part of it. */
+export const WORD_FIELDS: readonly string[] = ["words", "said_here", "response", "prompt"];
+
+/** Whether a term searches for words. */
+export function isWordTerm(name: string): boolean {
+  return WORD_FIELDS.includes(fieldOf(name));
+}
+
 /** If a term name starts with this text, such as `begins.model`, the values of the term are prefixes. */
 export const PREFIX = "begins.";
 
@@ -92,7 +100,7 @@ export function hasNoNamespaceFilter(filter: Filter): boolean {
  * search for words.
  */
 export function hasWords(filter: Filter): boolean {
-  return filter.some((term) => fieldOf(term.name) === "words" || term.name === "q");
+  return filter.some((term) => isWordTerm(term.name) || term.name === "q");
 }
 
 /** The value of a property. Clients choose the names of properties, so a name can be `constructor`. */

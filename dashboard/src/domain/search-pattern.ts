@@ -1,6 +1,6 @@
 /** The text search of a filter as a pattern, to mark matches in displayed text. Pure. */
 
-import { type Filter, PREFIX, type Term } from "./filter";
+import { type Filter, isWordTerm, PREFIX, type Term } from "./filter";
 
 /** `isHit` is true if the part is a match. */
 export type TextPart = { text: string; isHit: boolean };
@@ -58,10 +58,14 @@ function withoutAccents(text: string): { text: string; offset: (at: number) => n
   return { text: plain, offset: (index) => offsets[index] ?? text.length };
 }
 
+/** A pattern for a text anywhere in a name. Undefined for an empty text. */
+export function substringPattern(text: string): RegExp | undefined {
+  return text === "" ? undefined : new RegExp(escaped(text), "giu");
+}
+
 function sourcesOf({ name, values }: Term): string[] {
   if (name === "contains") return values.map((text) => escaped(withoutAccents(text).text)).filter(Boolean);
-  if (name === "words") return values.flatMap((phrase) => phraseSource(phrase, false));
-  return name === `${PREFIX}words` ? values.flatMap((phrase) => phraseSource(phrase, true)) : [];
+  return isWordTerm(name) ? values.flatMap((phrase) => phraseSource(phrase, name.startsWith(PREFIX))) : [];
 }
 
 /** Scripts without spaces between words. Every character of these scripts counts as a word. */

@@ -1,6 +1,8 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
+import { TermEditingContext } from "./edited-term";
 import { FilterBar } from "./filter-bar";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -118,4 +120,26 @@ it("the number is read again after an error", async () => {
 
 it("the number is not read again if the API rejects the filter", async () => {
   expect(await failFirstCount(400)).toBe(1);
+});
+
+it("a text search is limited to a part of the request in its chip", async () => {
+  const { where } = await renderAt("?words=refund", <FilterBar />);
+  await userEvent.selectOptions(
+    await screen.findByRole("combobox", { name: "Where to search for refund" }),
+    "said here",
+  );
+  expect(where()).toBe("/requests?said_here=refund");
+});
+
+it("a value is put into the query input", async () => {
+  const edit = vi.fn();
+  const editing = { edited: undefined, edit };
+  await renderAt(
+    "?duration=%3E2s",
+    <TermEditingContext value={editing}>
+      <FilterBar />
+    </TermEditingContext>,
+  );
+  await userEvent.click(await screen.findByRole("button", { name: "Edit duration > 2 s" }));
+  expect(edit).toHaveBeenCalledWith({ name: "duration", value: ">2s", negated: false });
 });

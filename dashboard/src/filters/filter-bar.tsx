@@ -7,8 +7,7 @@ import { countQuery, untilNextCount } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { ApiError } from "~/domain/api-error";
-import { type Filter, hasWords, isOnlyValue, removeLastValue, removeValue, selectsThread } from "~/domain/filter";
-import { describeValue, termLabel } from "~/domain/filter-text";
+import { type Filter, hasWords, isOnlyValue, removeLastValue, selectsThread } from "~/domain/filter";
 import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
@@ -21,6 +20,7 @@ import { useDialog } from "~/ui/use-dialog";
 import { ExportButton } from "./export-button";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
+import { FilterTerms } from "./filter-terms";
 import { MoreMenu } from "./more-menu";
 
 const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dialog) => dialog.SaveFilterDialog));
@@ -55,7 +55,7 @@ export function FilterBar({ children, running = 0, selected }: BarProps) {
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
       <Group className={css.terms} gap={6} wrap="nowrap">
-        <Terms />
+        <FilterTerms />
       </Group>
       <div className={css.rest}>
         <Group className={css.tools} gap={6} wrap="nowrap">
@@ -75,45 +75,13 @@ export function FilterBar({ children, running = 0, selected }: BarProps) {
   );
 }
 
-/** The values, each with a remove button. */
-function Terms() {
-  const search = useLogSearch();
-  const go = useLogNavigate();
-  if (search.filter.length === 0) {
-    return (
-      <span className={`ellipsis muted ${css.hint}`}>
-        To filter, select a value, such as a namespace, a model or a result.
-      </span>
-    );
-  }
-  return search.filter.flatMap(({ name, values, negated }) =>
-    values.map((value) => {
-      const text = describeValue(name, value, negated);
-      return (
-        <span key={`${negated}${name}=${value}`} className={css.term} data-negated={negated || undefined}>
-          <span className="muted nowrap">{`${text.name} ${text.verb}`.trim()}</span>{" "}
-          <bdi className="ellipsis strong" title={text.value}>
-            {text.value}
-          </bdi>
-          <QuietButton
-            label={`Remove ${termLabel(text)}`}
-            onClick={() => go({ search: { ...search, filter: removeValue(search.filter, name, value, negated) } })}
-          >
-            ×
-          </QuietButton>
-        </span>
-      );
-    }),
-  );
-}
-
 /** Buttons that remove all values or the last value. */
 function ClearButtons() {
   const search = useLogSearch();
   const go = useLogNavigate();
   return (
     <>
-      <QuietButton onClick={() => go({ search: { ...search, filter: [] } })}>clear</QuietButton>
+      <QuietButton onClick={() => go({ search: { ...search, filter: [] } })}>Clear</QuietButton>
       <QuietButton
         className={css.last}
         title="Remove the last filter (Backspace)"

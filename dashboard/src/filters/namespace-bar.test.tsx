@@ -76,8 +76,8 @@ const USERS = ["user-1", "user-2"].map((name) => namespace(name));
 async function openMenu() {
   answerThread({
     namespaces: (params) => {
-      const prefix = params.get("prefix") ?? "";
-      return { data: [...LABELS, ...USERS].filter((each) => each.namespace.startsWith(prefix)), next_cursor: null };
+      const text = params.get("contains") ?? "";
+      return { data: [...LABELS, ...USERS].filter((each) => each.namespace.includes(text)), next_cursor: null };
     },
   });
   const { where } = await renderAt("?model=o1", <NamespaceBar />);
@@ -89,18 +89,18 @@ async function openMenu() {
   return { menu, field, where };
 }
 
-it("Enter opens the first namespace that starts with the typed text", async () => {
+it("Enter opens the first namespace that contains the typed text", async () => {
   const { field, where } = await openMenu();
   await userEvent.type(field, "user{Enter}");
   await waitFor(() => expect(where()).toBe("/requests?model=o1&namespace=user-1"));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });
 
-it("Enter does nothing if no namespace starts with the typed text", async () => {
+it("Enter does nothing if no namespace contains the typed text", async () => {
   const { menu, field, where } = await openMenu();
   const before = where();
   await userEvent.type(field, "x{Enter}");
-  expect(await menu.findByText('No namespaces start with "x".')).toBeVisible();
+  expect(await menu.findByText('No namespaces contain "x".')).toBeVisible();
   expect(where()).toBe(before);
 });
 

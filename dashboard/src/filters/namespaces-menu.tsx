@@ -1,4 +1,4 @@
-/** The menu of all namespaces, searched by the start of their names. */
+/** The menu of all namespaces, searched by a part of their names. */
 
 import { Box, Group, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -7,11 +7,13 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { replaceValue } from "~/domain/filter";
+import { substringPattern } from "~/domain/search-pattern";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLatestSearch } from "~/navigation/search-context";
+import { HighlightContext } from "~/ui/highlight";
 import pageCss from "~/ui/page.module.css";
 import { PopoverButton } from "~/ui/popover-button";
 import { useNow } from "~/ui/timestamp";
@@ -40,13 +42,13 @@ export function NamespacesMenu() {
 /** In the field, Enter opens the first namespace of the list. The arrow keys move between the field and the links. */
 function NamespaceList({ onSelect }: { onSelect: () => void }) {
   const [typed, setTyped] = useState("");
-  const [prefix] = useDebouncedValue(typed, 120);
-  const namespaces = useQuery(recentNamespacesQuery(prefix)).data?.data;
+  const [text] = useDebouncedValue(typed, 120);
+  const namespaces = useQuery(recentNamespacesQuery(text)).data?.data;
   const client = useQueryClient();
   const field = useRef<HTMLInputElement>(null);
   const searchAtEnd = useLatestSearch();
   const go = useLogNavigate();
-  /** The list may still be that of a shorter prefix. */
+  /** The list may still be that of a shorter text. */
   const openFirst = async () => {
     const first = (await client.fetchQuery(recentNamespacesQuery(typed)).catch(() => undefined))?.data[0];
     if (first === undefined || field.current?.value !== typed) return;
@@ -68,8 +70,8 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
         ref={field}
         data-autofocus
         mb={8}
-        aria-label="All namespaces that start with"
-        placeholder="Starts with…"
+        aria-label="All namespaces that contain"
+        placeholder="Contains…"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={({ key, nativeEvent }) => {
@@ -78,13 +80,15 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
       />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
       <ul className={pageCss.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
-        {namespaces?.map((namespace) => (
-          <ListItem key={namespace.namespace} namespace={namespace} />
-        ))}
+        <HighlightContext value={substringPattern(text)}>
+          {namespaces?.map((namespace) => (
+            <ListItem key={namespace.namespace} namespace={namespace} />
+          ))}
+        </HighlightContext>
       </ul>
       {namespaces?.length === 0 && (
         <Box component="p" my={13}>
-          {prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}
+          {text === "" ? "No namespaces yet." : `No namespaces contain ${JSON.stringify(text)}.`}
         </Box>
       )}
     </div>

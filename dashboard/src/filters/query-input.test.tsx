@@ -13,6 +13,7 @@ const item = (insert: string, label = insert.trim(), requests: number | null = n
   label,
   hint: requests === null ? "a hint" : null,
   requests,
+  is_filter: false,
 });
 const suggest = (start: number, end: number, ...items: Suggestion[]) => ({ suggestions: { start, end, items } });
 const NAMES = [item("namespace:"), item("model:"), item("duration:")];

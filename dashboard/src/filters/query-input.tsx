@@ -4,19 +4,21 @@ import { Button, Combobox, TextInput, useCombobox } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useCallback, useContext, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { parsedQuery } from "~/api/query";
 import { logQuery, type QueryError } from "~/api/requests";
 import { logChangesOf } from "~/api/status";
 import { ApiError, explainTerm } from "~/domain/api-error";
-import { removeLastValue } from "~/domain/filter";
+import { removeLastValue, removeValue } from "~/domain/filter";
+import { queryTerm } from "~/domain/filter-text";
 import { addParams } from "~/domain/log-search";
 import { count } from "~/format/number";
 import type { ParsedQuery, Suggestion } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
+import { type EditedTerm, TermEditingContext } from "./edited-term";
 import css from "./query-input.module.css";
 
 type QueryInputProps = {
@@ -44,6 +46,9 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   const [activeInsert, setActiveInsert] = useState<string>();
   const [problem, setProblem] = useState<Problem>();
   const [placed, setPlaced] = useState<string>();
+  const editing = useContext(TermEditingContext);
+  const [placedTerm, setPlacedTerm] = useState<EditedTerm>();
+  const edited = editing?.edited;
   const { suggestions, isCurrent } = useSuggestions(typed, isOpen);
   const active = suggestions.find((suggestion) => suggestion.insert === activeInsert);
   const isListed = isOpen && suggestions.length > 0;
@@ -56,6 +61,13 @@ export function QueryInput({ box, refused }: QueryInputProps) {
       setTyped({ text: refused.text, caret: refused.text.length });
       setProblem({ message: refused.message });
     }
+  }
+
+  if (placedTerm !== edited) {
+    setPlacedTerm(edited);
+    const text = edited === undefined ? "" : queryTerm(edited.name, edited.value, edited.negated);
+    setTyped({ text, caret: text.length });
+    setProblem(undefined);
   }
 
   const type = (text: string, caret: number) => {
@@ -71,9 +83,9 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   };
   /**
    * Insert the suggestion, or the first suggestion if none is given. Calls the API if the suggestions belong to an
-   * earlier text.
+   * earlier text. With `isChosen`, a suggestion that is a whole filter for a word also filters the log.
    */
-  const complete = async (insert: string | undefined) => {
+  const complete = async (insert: string | undefined, isChosen = false) => {
     const parsed = await client.ensureQueryData(parsedQuery(typed.text, typed.caret)).catch(() => undefined);
     if (parsed === undefined || box.current?.value !== typed.text) return;
     const { start, end, items } = parsed.suggestions;
@@ -82,12 +94,18 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     replace(typed.text.slice(0, start) + chosen.insert + typed.text.slice(end), start + chosen.insert.length);
     // After a name, its values are suggested.
     setOpen(chosen.insert.endsWith(":"));
+    if (isChosen && chosen.is_filter) {
+      const text = typed.text.slice(0, start) + chosen.insert + typed.text.slice(end);
+      await submit({ text, caret: text.length });
+    }
   };
-  const submit = async () => {
+  const submit = async (query = typed) => {
     setOpen(false);
-    const outcome = await applyQuery(typed);
-    if (outcome === "applied") setTyped((current) => (current.text === typed.text ? EMPTY : current));
-    else if (outcome !== "outdated") setProblem(outcome);
+    const outcome = await applyQuery(query, edited);
+    if (outcome === "applied") {
+      setTyped((current) => (current.text === query.text ? EMPTY : current));
+      editing?.edit(undefined);
+    } else if (outcome !== "outdated") setProblem(outcome);
   };
   const move = (by: 1 | -1) => {
     setOpen(true);
@@ -101,11 +119,16 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     const action = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      Enter: isListed && active !== undefined && (() => void complete(activeInsert)),
+      Enter: isListed && active !== undefined && (() => void complete(activeInsert, true)),
       Tab: canComplete && !event.shiftKey && (() => void complete(activeInsert)),
-      Escape: () => (isListed ? setOpen(false) : event.currentTarget.blur()),
+      Escape: () => {
+        if (isListed) return setOpen(false);
+        editing?.edit(undefined);
+        event.currentTarget.blur();
+      },
       Backspace:
         typed.text === "" &&
+        edited === undefined &&
         search.filter.length > 0 &&
         !event.repeat &&
         (() => go({ search: { ...search, filter: removeLastValue(search.filter) } })),
@@ -120,13 +143,13 @@ export function QueryInput({ box, refused }: QueryInputProps) {
       className={css.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (typed.text.trim() !== "") void submit();
+        if (typed.text.trim() !== "" || edited !== undefined) void submit();
         else if (refused !== undefined) go({ search });
       }}
     >
       <Combobox
         store={combobox}
-        onOptionSubmit={(insert) => void complete(insert)}
+        onOptionSubmit={(insert) => void complete(insert, true)}
         position="bottom-start"
         offset={4}
         width="min(520px, calc(100vw - 24px))"
@@ -248,11 +271,11 @@ function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: Pr
 type ApplyQuery = {
   isApplying: boolean;
   /**
-   * Add the query to the filter of the URL, or open a request if the query is its id. If the API rejects the query, the
+   * Add the query to the filter of the URL in place of the edited value, or open a request if the query is its id. If the API rejects the query, the
    * URL does not change and the problem is returned. `outdated` means that the user has navigated or submitted again
    * meanwhile.
    */
-  applyQuery: (typed: Typed) => Promise<"applied" | "outdated" | Problem>;
+  applyQuery: (typed: Typed, edited: EditedTerm | undefined) => Promise<"applied" | "outdated" | Problem>;
 };
 
 function useApplyQuery(): ApplyQuery {
@@ -263,7 +286,11 @@ function useApplyQuery(): ApplyQuery {
   const [isApplying, setApplying] = useState(false);
   const latest = useRef(0);
 
-  const applyQuery: ApplyQuery["applyQuery"] = async ({ text, caret }) => {
+  const applyQuery: ApplyQuery["applyQuery"] = async ({ text, caret }, edited) => {
+    const base =
+      edited === undefined
+        ? search
+        : { ...search, filter: removeValue(search.filter, edited.name, edited.value, edited.negated) };
     const from = router.history.location.href;
     latest.current += 1;
     const mine = latest.current;
@@ -271,7 +298,7 @@ function useApplyQuery(): ApplyQuery {
     const next = await client.ensureQueryData(parsedQuery(text, caret)).then(async (parsed) => {
       if (parsed.error !== null) return problemOf(text, parsed.error);
       if (parsed.request_id !== null) return { search, id: parsed.request_id };
-      const nextSearch = addParams(search, parsed.params);
+      const nextSearch = addParams(base, parsed.params);
       // The rows are loaded first, so that the log shows them as soon as the URL changes. If they cannot be read, the
       // log shows why.
       return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, logChangesOf(client))).then(

@@ -116,6 +116,8 @@ export type Row = {
   feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
+  /** `true` if a search for `words` found the words only in earlier messages of the conversation. Otherwise the field is missing. */
+  said_earlier?: boolean;
 };
 
 /** A note on a request: a warning about its tags, what could not be read and why, or advice.
@@ -1103,6 +1105,21 @@ export type FieldValue = {
   requests: number;
 };
 
+/** The values that contain the text, best match first. */
+export type FoundValueList = {
+  data: (FoundValueRow)[];
+  /** `false` if the search was stopped at its time limit. */
+  complete: boolean;
+};
+
+/** A value that contains the text, its field, and the number of requests with this value. */
+export type FoundValueRow = {
+  /** Name of the filter parameter, such as `user` or `property.channel`. */
+  field: string;
+  value: string;
+  requests: number;
+};
+
 /** The body of `PUT /api/saved-filters/{name}`. */
 export type FilterToSave = {
   /** Pairs of name and value. The names are parameters of `GET /api/requests`: filters, `from`, `to` and `sort`. */
@@ -1163,6 +1180,43 @@ export type DeletionRow = {
   removed_at: string | null;
   /** Time at which the last byte was erased from the files. `null` until the deletion is done. */
   done_at: string | null;
+};
+
+/** A deletion, and what the program knows about copies of the deleted requests. */
+export type DeletionReceipt = {
+  id: string;
+  /** `removing`: requests are being removed from the log. `erasing`: all requests are removed, and their bytes are being erased from the files. `done`: no file contains the bytes of these requests. */
+  state: "done" | "erasing" | "removing";
+  /** Parameters of `GET /api/requests` that select the requests. In the states `erasing` and `done`, values that could identify a person are `null`. */
+  filter: ([string, string | null])[];
+  /** Number of requests that matched when the deletion was requested. */
+  requests: number;
+  /** Number of requests removed so far. */
+  removed: number;
+  requested_at: string;
+  /** Address of the client that requested the deletion, or `command line`. */
+  requested_by: string;
+  /** Time at which the last request was removed from the log. `null` until then. */
+  removed_at: string | null;
+  /** Time at which the last byte was erased from the files. `null` until the deletion is done. */
+  done_at: string | null;
+  /** `null` if the call has no filter. */
+  check: FilterCheck | null;
+  /** Copies of the requests that the deletion does not reach, as sentences. */
+  not_erased: (string)[];
+};
+
+/** Whether a filter is the filter of a deletion, and the number of requests that match it now.
+
+The log keeps no values of a filter that could identify a person. It keeps a digest, with which a known filter can
+be checked. */
+export type FilterCheck = {
+  /** Whether the deletion had this filter. */
+  is_filter: boolean;
+  /** Number of finished requests that match the filter now, whenever they started. */
+  requests: number;
+  /** `false` if the count was stopped at its deadline. The true count may be higher. */
+  complete: boolean;
 };
 
 /** Deletions, newest first. */

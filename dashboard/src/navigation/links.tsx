@@ -4,7 +4,7 @@ import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ComponentProps, createContext, type MouseEvent, useCallback, useContext, useMemo } from "react";
 import { PAGE } from "~/api/page-config";
 import type { Filter } from "~/domain/filter";
-import { formatSearch, type LogSearch } from "~/domain/log-search";
+import { formatPairs, formatSearch, type LogSearch } from "~/domain/log-search";
 import { formatList, type ListSearch, parseList } from "./list-search";
 
 type AppLinkProps = ComponentProps<"a"> & {
@@ -46,6 +46,11 @@ declare module "@tanstack/react-router" {
  * open. `null` closes this request. With `replace`, no history entry is added.
  */
 export type LogTarget = { search: LogSearch; id?: string | null; anchor?: Anchor | undefined; replace?: boolean };
+
+/** The address of the receipt of a deletion, or of the list of deletions. The filter proves whose deletion it was. */
+export function receiptHref(id: string | undefined, params: readonly (readonly [string, string])[]): string {
+  return `${PAGE.base}/deletions${id === undefined ? "" : `/${encodeURIComponent(id)}${formatPairs(params)}`}`;
+}
 
 /** The address of the log with a search, for `href`. */
 export function logHref(search: LogSearch, id?: string): string {

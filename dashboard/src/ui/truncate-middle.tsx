@@ -1,14 +1,22 @@
 /** Names truncated in the middle, and the info icon. */
 
-import type { ClipboardEvent } from "react";
+import { type ClipboardEvent, useContext } from "react";
+import { HighlightContext, Highlighted } from "./highlight";
 import css from "./text.module.css";
 
 const TAIL = 6;
 
 /** A long name on one line. If the name does not fit, CSS hides its middle. The document has the whole name. */
 export function TruncateMiddle({ text }: { text: string }) {
+  const isMarked = useContext(HighlightContext) !== undefined;
   const characters = [...text];
-  if (characters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
+  if (characters.length <= 2 * TAIL || isMarked) {
+    return (
+      <bdi className={css.whole}>
+        <Highlighted text={text} />
+      </bdi>
+    );
+  }
   return (
     <bdi className={css.middle} onCopy={copyWhole}>
       <span className={css.head}>{characters.slice(0, -TAIL).join("")}</span>

@@ -12,7 +12,7 @@ from relaybook.api.status_schemas import Health, Status
 from relaybook.log.ask.cache import ThreadCache
 from relaybook.log.ask.compare import Comparison
 from relaybook.log.ask.count import RequestCount
-from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
+from relaybook.log.ask.deletions import DeletionList, DeletionReceipt, DeletionRow, RequestedDeletion
 from relaybook.log.ask.detail import RequestDetail
 from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
 from relaybook.log.ask.fields import Row, TimestampText
@@ -26,7 +26,7 @@ from relaybook.log.ask.rereads import RereadList, RereadRow
 from relaybook.log.ask.saved_filters import PARAMS, SavedFilterList, SavedFilterRow
 from relaybook.log.ask.stats import StatsResponse
 from relaybook.log.ask.thread import Thread
-from relaybook.log.ask.values import FieldValues
+from relaybook.log.ask.values import FieldValues, FoundValueList
 from relaybook.log.feedback import NewFeedback
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.prompt_cache import CacheReport
@@ -154,11 +154,13 @@ MODELS: tuple[Any, ...] = (
     AcceptedFeedback,
     FeedbackSummary,
     FieldValues,
+    FoundValueList,
     FilterToSave,
     SavedFilterRow,
     SavedFilterList,
     RequestedDeletion,
     DeletionRow,
+    DeletionReceipt,
     DeletionList,
     RereadRow,
     RereadList,

@@ -13,6 +13,7 @@ from tests.support.each import check_each
 from tests.support.memory_store import MemoryStore
 
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term
+from relaybook.log.query.words import SearchText
 from relaybook.log.record import Note
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Batch, Page
@@ -289,3 +290,18 @@ def test_an_unknown_sort_field_is_rejected(sort: str) -> None:
 
 def test_the_live_stream_does_not_take_sort() -> None:
     assert error(client_of(log_of()), "/api/live?sort=cost_usd") == (400, "sort", "bad_parameter")
+
+
+def test_rows_that_match_only_in_earlier_messages_say_so() -> None:
+    store = log_of(record_of(1, duration_ms=1.0), record_of(2, duration_ms=2.0))
+    store.add([(1, SearchText("my refund")), (2, SearchText("sent", "when", "my refund"))], 2)
+    client = client_of(store)
+
+    def marked(query: str) -> list[bool]:
+        return [row.get("said_earlier", False) for row in client.get(f"/api/requests?{query}").json()["data"]]
+
+    assert marked("words=refund") == [True, False]
+    assert marked("begins.words=refu&sort=duration_ms") == [True, False]
+    assert marked("said_here=refund") == [False]
+    assert marked("prompt=refund") == [False]
+    assert marked("not.words=nothing") == [False, False]

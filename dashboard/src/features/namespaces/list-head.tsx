@@ -33,7 +33,7 @@ type Props<L> = {
   label: string;
 };
 
-/** Search a list by the start of its names. The key / moves the focus to this input. */
+/** Search a list by its names. The key / moves the focus to this input. */
 export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   const go = useListNavigate();
   const box = useRef<HTMLInputElement>(null);

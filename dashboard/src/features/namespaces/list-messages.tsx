@@ -65,8 +65,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
     return (
       <Message actions={list.pinned === undefined ? [clear] : [clear, all]}>
         <p>
-          No {list.pinned === "true" ? "pinned namespaces" : "namespaces"} start with <Name>{list.prefix}</Name>. The
-          search is case-sensitive.
+          No {list.pinned === "true" ? "pinned namespaces" : "namespaces"} contain <Name>{list.prefix}</Name>.
         </p>
       </Message>
     );

@@ -88,7 +88,7 @@ describe("the list of namespaces", () => {
     expect(where()).toBe("/namespaces?pinned=false&sort=cost_usd");
     const cost = await screen.findByRole("columnheader", { name: "Cost" });
     await waitFor(() => expect(cost).toHaveAttribute("aria-sort", "descending"));
-    expect(asked).toContain("GET namespaces?prefix=&sort=cost_usd&limit=100&pinned=false");
+    expect(asked).toContain("GET namespaces?contains=&sort=cost_usd&limit=100&pinned=false");
   });
 
   it("loads more, and shows no namespace twice", async () => {
@@ -102,12 +102,12 @@ describe("the list of namespaces", () => {
     expect(screen.queryByRole("button", { name: "Load more" })).not.toBeInTheDocument();
   });
 
-  it("is searched by the start of names; the URL changes after a pause", async () => {
-    answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "user" ? [user] : [staging, user]) });
+  it("is searched by a part of names; the URL changes after a pause", async () => {
+    answerLists({ "GET namespaces": (asked) => page(asked.get("contains") === "user" ? [user] : [staging, user]) });
     const { where } = await renderList("");
     await screen.findByText("2 namespaces.");
     fireEvent.keyDown(document.body, { key: "/" });
-    const box = screen.getByRole("textbox", { name: "Namespaces that start with" });
+    const box = screen.getByRole("textbox", { name: "Namespaces that contain" });
     expect(box).toHaveFocus();
     await userEvent.type(box, "user");
     expect(where()).toBe("/namespaces");
@@ -128,8 +128,8 @@ describe("the list of namespaces", () => {
 describe("without a row", () => {
   it.each([
     ["", "No namespaces yet"],
-    ["?prefix=zz", "No namespaces start with zz."],
-    ["?pinned=true&prefix=zz", "No pinned namespaces start with zz."],
+    ["?prefix=zz", "No namespaces contain zz."],
+    ["?pinned=true&prefix=zz", "No pinned namespaces contain zz."],
     ["?pinned=true", "No pinned namespaces."],
     ["?pinned=false", "All namespaces are pinned."],
   ])("the list shows the reason: %s", async (search, words) => {
@@ -140,8 +140,8 @@ describe("without a row", () => {
     ).toBeVisible();
   });
 
-  it("a prefix that finds nothing is cleared by a button", async () => {
-    answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "" ? [staging] : []) });
+  it("a text that finds nothing is cleared by a button", async () => {
+    answerLists({ "GET namespaces": (asked) => page(asked.get("contains") === "" ? [staging] : []) });
     const { where } = await renderList("?prefix=zz&sort=requests");
     await userEvent.click(await screen.findByRole("button", { name: "Clear" }));
     expect(where()).toBe("/namespaces?sort=requests");

@@ -1,12 +1,14 @@
 /** The namespaces page, with a tab for namespaces and a tab for properties. */
 
 import { Alert } from "@mantine/core";
+import { HighlightContext } from "~/ui/highlight";
 import pageCss from "~/ui/page.module.css";
 import "@mantine/core/styles/Alert.css";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { namespacesQuery, notPinned, usePin } from "~/api/namespaces";
 import { statusQuery } from "~/api/status";
+import { substringPattern } from "~/domain/search-pattern";
 import { count } from "~/format/number";
 import type { Namespace, NamespacePage } from "~/generated/api-types";
 import { ListLink, useListSearch } from "~/navigation/links";
@@ -46,7 +48,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
   return (
     <>
       <ListHead tab="namespaces">
-        <PrefixSearch list={list} label="Namespaces that start with" />
+        <PrefixSearch list={list} label="Namespaces that contain" />
         <NamespaceScope list={list} />
       </ListHead>
       {pinning.error !== null && (
@@ -64,7 +66,9 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
       >
         {query.isPending && <p className={pageCss.loading}>Loading…</p>}
         {rows.length > 0 && (
-          <NamespaceTable list={list} rows={rows} isOld={query.isPlaceholderData} onPin={pinning.mutate} />
+          <HighlightContext value={substringPattern(list.prefix)}>
+            <NamespaceTable list={list} rows={rows} isOld={query.isPlaceholderData} onPin={pinning.mutate} />
+          </HighlightContext>
         )}
         {isEmpty && <NoNamespace list={list} />}
         {query.error !== null && (

@@ -38,9 +38,9 @@ async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial
   const requests = answerThread({
     status: () => status,
     namespaces: (params) => {
-      const prefix = params.get("prefix") ?? "";
+      const text = params.get("contains") ?? "";
       return {
-        data: (prefix === "" ? RECENT : [...RECENT, ...OLDER]).filter((one) => one.namespace.startsWith(prefix)),
+        data: (text === "" ? RECENT : [...RECENT, ...OLDER]).filter((one) => one.namespace.includes(text)),
       };
     },
     "saved-filters": () => ({ data: SAVED }),
@@ -73,7 +73,7 @@ it("without a text it lists pages, saved filters, then pinned and recent namespa
   await openPalette();
   await optionNamed("user-42");
   expect(names()).toEqual([
-    ...["Requests", "Namespaces", "Properties", "Overview", "Connect"],
+    ...["Requests", "Namespaces", "Properties", "Overview", "Connect", "Deletions"],
     "Expensive today last 24 hours · by cost",
     "Failures request has failed · namespace is staging",
     ...["staging", "user-42", "storage"],
@@ -120,7 +120,7 @@ it("the arrow keys choose a result, and Enter opens it and closes the palette", 
 it("a text that can be an id opens the request with this id, which is not read before", async () => {
   const { type, requests, where, input } = await openPalette("?model=gpt-4o");
   type("chatcmpl-12345");
-  await waitFor(() => expect(requests.some((call) => call.includes("prefix=chatcmpl"))).toBe(true));
+  await waitFor(() => expect(requests.some((call) => call.includes("contains=chatcmpl"))).toBe(true));
   expect(names()).toEqual(["Open request chatcmpl-12345", "Search the log for “chatcmpl-12345”"]);
   expect(requests.filter((call) => call.startsWith("requests/"))).toEqual([]);
   fireEvent.keyDown(input, { key: "Enter" });

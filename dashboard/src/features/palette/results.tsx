@@ -11,7 +11,7 @@ import { type LogSearch, searchOf } from "~/domain/log-search";
 import { NamespaceName } from "~/filters/chips";
 import { useLabels } from "~/filters/labels";
 import inputCss from "~/filters/query-input.module.css";
-import { connectHref, listHref, logHref } from "~/navigation/links";
+import { connectHref, listHref, logHref, receiptHref } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
@@ -109,6 +109,7 @@ function pagesAt(search: LogSearch): Result[] {
     ["Properties", listHref(ALL_PROPERTIES)],
     ["Overview", overviewHref(search, undefined)],
     ["Connect", connectHref(search)],
+    ["Deletions", receiptHref(undefined, [])],
   ] as const;
   return pages.map(([name, href]) => ({ key: `page ${name}`, name, href, content: name }));
 }

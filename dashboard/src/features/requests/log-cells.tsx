@@ -209,6 +209,11 @@ function PreviewCell({ row }: { row: Row }) {
   const shownOutput = output !== null && aroundHit(output, pattern, null);
   const parts = (
     <>
+      {row.said_earlier && (
+        <span className="muted small" title="The text is in an earlier message of this conversation.">
+          said earlier ·{" "}
+        </span>
+      )}
       {input !== null && (
         <bdi>
           <Highlighted text={aroundHit(input, pattern, output)} />

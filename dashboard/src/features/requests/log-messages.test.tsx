@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { screen } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { statusQuery } from "~/api/status";
@@ -93,7 +93,31 @@ it("offers the value that was probably meant", async () => {
     message,
   };
   const { where } = await renderAt("?namespace=Production&model=o1", <NoMatch likelyValues={[likelyValue]} />);
-  expect(await screen.findByText(message)).toBeVisible();
+  expect(await screen.findByText(/Did you mean/)).toBeVisible();
+  expect(screen.queryByText(message)).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: "namespace is production" }));
   expect(where()).toBe("/requests?model=o1&namespace=production");
+});
+
+it("a text that no request has is offered as the user that has it, without advice about quotes", async () => {
+  const likelyValue: LikelyValue = {
+    param: "words",
+    value: "anna@example.com",
+    instead: ["user", "anna@example.com"],
+    message: "5 requests have the user anna@example.com.",
+  };
+  const { where } = await renderAt("?words=anna@example.com", <NoMatch likelyValues={[likelyValue]} />);
+  expect(await screen.findByText(/No request has the text/)).toHaveTextContent("anna@example.com.");
+  expect(screen.getByText(/5 requests have the user/)).toBeVisible();
+  expect(screen.queryByText(/quotes/)).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "user is anna@example.com" }));
+  expect(where()).toBe("/requests?user=anna@example.com");
+});
+
+it("after a deletion no other value is offered", async () => {
+  const likelyValue: LikelyValue = { param: "user", value: "cy", instead: ["user", "bo"], message: "" };
+  const { client } = await renderAt("?user=cy", <NoMatch likelyValues={[likelyValue]} />);
+  expect(await screen.findByText(/Did you mean/)).toBeVisible();
+  act(() => void client.setQueryData(["latest-deletion"], { filter: [["user", "cy"]] }));
+  await waitFor(() => expect(screen.queryByText(/Did you mean/)).toBeNull());
 });

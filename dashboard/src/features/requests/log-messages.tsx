@@ -3,10 +3,12 @@
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, Suspense } from "react";
+import { useIsDeleted } from "~/api/deletions";
 import { countQuery } from "~/api/requests";
-import { addValue, type Filter, PREFIX, removeValue, selectedValues } from "~/domain/filter";
+import { ApiError } from "~/domain/api-error";
+import { addValue, type Filter, fieldOf, isWordTerm, PREFIX, removeValue, selectedValues } from "~/domain/filter";
 import { describeValue, removableName, termLabel } from "~/domain/filter-text";
-import { EMPTY_SEARCH, type LogSearch } from "~/domain/log-search";
+import { EMPTY_SEARCH, type LogSearch, toApiParams } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
@@ -52,6 +54,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   const open = useOpenSearch();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
   const hasRange = Object.keys(search.range).length > 0;
+  const isDeleted = useIsDeleted(toApiParams(search));
   const actions: Action[] = [];
   if (hasRange) actions.push({ label: "Show all time", onClick: () => open({ ...search, range: {} }) });
   if (values.length > 0) {
@@ -63,10 +66,10 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
         No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         <Asked values={values} />.
       </p>
-      {likelyValues.map((each) => (
-        <LikelyValueLine key={`${each.param}=${each.value}`} likelyValue={each} />
-      ))}
-      <PrefixHint />
+      {!isDeleted &&
+        likelyValues.map((each) => <LikelyValueLine key={`${each.param}=${each.value}`} likelyValue={each} />)}
+      {likelyValues.length === 0 && <PrefixHint />}
+      <Elsewhere />
       <QueryIndexing className="muted" />
       {values.slice(-3).map((term) => (
         <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
@@ -79,6 +82,17 @@ type Value = { name: string; value: string; negated: boolean };
 
 /** ` where namespace is staging and text: refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
+  const [text, ...others] = values;
+  if (text !== undefined && others.length === 0 && text.name === "words" && !text.negated) {
+    return (
+      <>
+        {" has the text "}
+        <strong>
+          <bdi>{text.value}</bdi>
+        </strong>
+      </>
+    );
+  }
   return values.map(({ name, value, negated }, at) => {
     const text = describeValue(name, value, negated);
     return (
@@ -119,7 +133,7 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
   const filter = addValue(removeValue(search.filter, param, value, false), ...instead);
   return (
     <p>
-      {message}{" "}
+      {isWordTerm(param) ? message : "Did you mean"}{" "}
       <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {termLabel(describeValue(...instead))}
       </Button>
@@ -136,13 +150,32 @@ function PrefixHint() {
   const open = useOpenSearch();
   const [whole] = selectedValues(search.filter, "words");
   if (whole === undefined) return null;
-  if (!/^[\p{L}\p{N}]+$/u.test(whole)) return <p>Text in quotes matches an exact phrase of whole words.</p>;
+  if (/\s/u.test(whole)) return <p>Text in quotes matches an exact phrase of whole words.</p>;
+  if (!/^[\p{L}\p{N}]+$/u.test(whole)) return null;
   const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, whole);
   return (
     <p>
       Search matches whole words. Try{" "}
       <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {`${whole}*`}
+      </Button>
+    </p>
+  );
+}
+
+/** If a part of the requests was searched for a text, a button that searches the whole requests. */
+function Elsewhere() {
+  const search = useLogSearch();
+  const open = useOpenSearch();
+  const term = search.filter.find(({ name, negated }) => !negated && isWordTerm(name) && fieldOf(name) !== "words");
+  const value = term?.values[0];
+  if (term === undefined || value === undefined) return null;
+  const name = term.name.startsWith(PREFIX) ? `${PREFIX}words` : "words";
+  const filter = addValue(removeValue(search.filter, term.name, value, false), name, value);
+  return (
+    <p>
+      <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
+        Search the whole requests
       </Button>
     </p>
   );
@@ -168,12 +201,20 @@ export function SearchStopped({ isLoading, onContinue }: { isLoading: boolean; o
 /** Shown if the log could not be read. Says what happened, that nothing is lost, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const go = useLogNavigate();
+  const { range } = useLogSearch();
+  if (error instanceof ApiError && error.param === "from" && range.from !== undefined && range.to !== undefined) {
+    return (
+      <Message isError actions={[{ label: "Show all time", onClick: () => go({ search: EMPTY_SEARCH }) }]}>
+        <p>The time range ends before it starts: {formatTimeRange(range)}.</p>
+      </Message>
+    );
+  }
   return (
     <ReadError
       error={error}
       subject="The log"
       onRetry={onAgain}
-      invalid="This filter cannot be read"
+      invalid="The log has no such filter"
       action={{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }}
     />
   );

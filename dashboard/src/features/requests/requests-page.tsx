@@ -8,6 +8,7 @@ import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import { toListParams, withoutQuery } from "~/domain/log-search";
+import { type EditedTerm, TermEditingContext } from "~/filters/edited-term";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
@@ -142,90 +143,106 @@ export function RequestsPage() {
     loadDrawer().catch(() => {});
   }, []);
 
+  const [edited, setEdited] = useState<EditedTerm>();
+  const editing = useMemo(
+    () => ({
+      edited,
+      edit: (term: EditedTerm | undefined) => {
+        setEdited(term);
+        if (term !== undefined) box.current?.focus();
+      },
+    }),
+    [edited],
+  );
+
   const areRowsKnown = rows.length > 0 || log.isEmpty || log.list.isStopped;
   return (
     <SearchContext value={search}>
-      <main className={css.page}>
-        <h1 className="visually-hidden">Requests</h1>
-        <NamespaceBar />
-        <div className={pageCss.controls}>
-          <QueryInput box={box} refused={log.refused} />
-          <TimeRange />
-          <SavedFiltersMenu />
-          <CopyApiCall />
-        </div>
-        <div className={pageCss.summary}>
-          <FilterBar running={log.running} selected={exported}>
-            <NewRowsButton
-              pendingCount={log.pendingCount}
-              isAway={anchor !== undefined || !includesNewest}
-              onClick={toNewest}
-            />
-          </FilterBar>
-          <div className={pageCss.histogram}>
-            <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
+      <TermEditingContext value={editing}>
+        <main className={css.page}>
+          <h1 className="visually-hidden">Requests</h1>
+          <NamespaceBar />
+          <div className={pageCss.controls}>
+            <QueryInput box={box} refused={log.refused} />
+            <TimeRange />
+            <SavedFiltersMenu />
+            <CopyApiCall />
           </div>
-        </div>
-        {pinning.error !== null && (
-          <p role="alert" className="notice" data-tone="bad">
-            {notPinned(pinning.variables, pinning.error)}{" "}
-            <button type="button" onClick={pinning.reset}>
-              close
-            </button>
-          </p>
-        )}
-        <SortBar
-          rows={log.error !== null && rows.length === 0 ? undefined : rows.length}
-          loadedAt={log.loadedAt}
-          isComplete={log.isComplete}
-          isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}
-          onRefresh={log.refetch}
-          instead={
-            isNarrow ? <SelectionSwitch selection={selection} isOn={isSelecting} onChange={setSelecting} /> : undefined
-          }
-        />
-        {log.error !== null && rows.length > 0 && (
-          <p role="alert" className="notice" data-tone="bad">
-            Some requests could not be read: {log.error.message}{" "}
-            <button type="button" onClick={log.list.isLoading ? undefined : log.retryPage}>
-              Try again
-            </button>
-          </p>
-        )}
-        <div className={css.tableArea} data-selecting={isSelecting || undefined}>
-          {log.error !== null && rows.length === 0 ? (
-            <LogError error={log.error} onAgain={log.refetch} />
-          ) : log.isEmpty && !isSorted ? (
-            <EmptyLog likelyValues={log.likelyValues} />
-          ) : (
-            <RowSelectionContext value={selection}>
-              <LogTable
-                list={log.list}
-                gaps={isSorted ? NO_GAPS : gaps}
-                property={property}
-                anchor={anchor}
-                selected={selected}
-                scroller={scroller}
-                onPointerInside={onPointerInside}
+          <div className={pageCss.summary}>
+            <FilterBar running={log.running} selected={exported}>
+              <NewRowsButton
+                pendingCount={log.pendingCount}
+                isAway={anchor !== undefined || !includesNewest}
+                onClick={toNewest}
               />
-            </RowSelectionContext>
+            </FilterBar>
+            <div className={pageCss.histogram}>
+              <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
+            </div>
+          </div>
+          {pinning.error !== null && (
+            <p role="alert" className="notice" data-tone="bad">
+              {notPinned(pinning.variables, pinning.error)}{" "}
+              <button type="button" onClick={pinning.reset}>
+                close
+              </button>
+            </p>
           )}
-          <SelectionBar selection={selection} rows={rows} />
-        </div>
-        {id !== undefined && (
-          <Suspense>
-            <RequestDrawer
-              id={idInUrl ?? id}
-              newer={newer}
-              older={older}
-              onGo={goToNeighbour}
-              onClose={close}
-              onDeleted={closeDeleted}
-            />
-          </Suspense>
-        )}
-        <Outlet />
-      </main>
+          <SortBar
+            rows={log.error !== null && rows.length === 0 ? undefined : rows.length}
+            loadedAt={log.loadedAt}
+            isComplete={log.isComplete}
+            isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}
+            onRefresh={log.refetch}
+            instead={
+              isNarrow ? (
+                <SelectionSwitch selection={selection} isOn={isSelecting} onChange={setSelecting} />
+              ) : undefined
+            }
+          />
+          {log.error !== null && rows.length > 0 && (
+            <p role="alert" className="notice" data-tone="bad">
+              Some requests could not be read: {log.error.message}{" "}
+              <button type="button" onClick={log.list.isLoading ? undefined : log.retryPage}>
+                Try again
+              </button>
+            </p>
+          )}
+          <div className={css.tableArea} data-selecting={isSelecting || undefined}>
+            {log.error !== null && rows.length === 0 ? (
+              <LogError error={log.error} onAgain={log.refetch} />
+            ) : log.isEmpty && !isSorted ? (
+              <EmptyLog likelyValues={log.likelyValues} />
+            ) : (
+              <RowSelectionContext value={selection}>
+                <LogTable
+                  list={log.list}
+                  gaps={isSorted ? NO_GAPS : gaps}
+                  property={property}
+                  anchor={anchor}
+                  selected={selected}
+                  scroller={scroller}
+                  onPointerInside={onPointerInside}
+                />
+              </RowSelectionContext>
+            )}
+            <SelectionBar selection={selection} rows={rows} />
+          </div>
+          {id !== undefined && (
+            <Suspense>
+              <RequestDrawer
+                id={idInUrl ?? id}
+                newer={newer}
+                older={older}
+                onGo={goToNeighbour}
+                onClose={close}
+                onDeleted={closeDeleted}
+              />
+            </Suspense>
+          )}
+          <Outlet />
+        </main>
+      </TermEditingContext>
     </SearchContext>
   );
 }

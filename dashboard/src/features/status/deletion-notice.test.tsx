@@ -17,6 +17,7 @@ function deletion(changes: Partial<DeletionRow> = {}): DeletionRow {
     removed: 12,
     requested_at: "2026-11-21T13:02:27.482103Z",
     requested_by: "127.0.0.1",
+    removed_at: null,
     done_at: null,
     ...changes,
   };

@@ -130,6 +130,7 @@ it("the latest deletions say when, how many, by whom and how far they are", asyn
           removed: 37,
           requested_at: "2020-11-21T14:01:02Z",
           requested_by: "203.0.113.7",
+          removed_at: null,
           done_at: null,
         },
       ],

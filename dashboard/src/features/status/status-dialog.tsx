@@ -9,7 +9,9 @@ import { bytes, count, plural } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { DeletionRow, LogGap, RecorderStatus, RouteRow, Status } from "~/generated/api-types";
 import { GAP_REASONS, REFUSALS } from "~/generated/vocabulary";
+import { AppLink, receiptHref } from "~/navigation/links";
 import { CopyButton } from "~/ui/copy-button";
+import pageCss from "~/ui/page.module.css";
 import { useHealth } from "./health";
 import { SettingsTable } from "./settings-table";
 import css from "./status-dialog.module.css";
@@ -152,7 +154,11 @@ export function DeletionList({ deletions, now }: DeletionListProps) {
   if (deletions.length === 0) return null;
   return (
     <section>
-      <h3>Deletions</h3>
+      <h3>
+        <AppLink className={pageCss.textLink} href={receiptHref(undefined, [])}>
+          Deletions
+        </AppLink>
+      </h3>
       <ul className={css.list}>
         {deletions.map((deletion) => (
           <li key={deletion.id}>

@@ -6,7 +6,7 @@ The OpenAPI document and the reference are generated from these definitions.
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_type_hints
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
 from relaybook.log.row import Result
@@ -118,8 +118,23 @@ def row_fields() -> list[tuple[str, Any]]:
     return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]
 
 
+_SAID_EARLIER: Final = (
+    "said_earlier",
+    Annotated[
+        bool,
+        Meta(
+            description="`true` if a search for `words` found the words only in earlier messages of the conversation. "
+            "Otherwise the field is missing."
+        ),
+    ]
+    | UnsetType,
+    UNSET,
+)
+
 if TYPE_CHECKING:
     #: A record as ``row.to_json`` returns it.
     Row: TypeAlias = dict[str, Any]
 else:
-    Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "A logged request."})
+    Row = msgspec.defstruct(
+        "Row", [*row_fields(), _SAID_EARLIER], kw_only=True, namespace={"__doc__": "A logged request."}
+    )

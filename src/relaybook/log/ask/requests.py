@@ -1,17 +1,22 @@
 """List the requests that match a filter, page by page, together with running requests."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from relaybook import clock
 from relaybook.log.ask.count import count_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row
 from relaybook.log.likely_values import LikelyValue, likely_values_of
-from relaybook.log.query.filters import Cursor, Filter, SortField, Term
+from relaybook.log.query.filters import SAID_HERE, WORDS, Cursor, Filter, SortField, Term
 from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page, Reader
+
+#: Time limit for finding out which rows match only in earlier messages.
+_MARKING_NS: Final = 150_000_000
 
 
 class RequestPage(Struct, kw_only=True):
@@ -63,7 +68,9 @@ class RequestPage(Struct, kw_only=True):
 
 def top(reader: Reader, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> RequestPage:
     """Return the finished requests with the highest values of a field, highest first."""
-    return _request_page(reader.top(filter_, field, limit, deadline_ns))
+    found = _request_page(reader.top(filter_, field, limit, deadline_ns))
+    _mark_said_earlier(reader, filter_, found.data, deadline_ns)
+    return found
 
 
 def page(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
@@ -75,6 +82,7 @@ def page(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, dea
     # is never missed.
     running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
     found = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
+    _mark_said_earlier(reader, filter_, found.data, deadline_ns)
     if running is not None:
         finished = {row["id"] for row in found.data}
         found.running = [row for row in running if row["id"] not in finished]
@@ -95,11 +103,33 @@ def around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadline
     """Return the page with the request in the middle of its matching neighbors. Raises AskError."""
     found = reader.around(record_id, filter_, limit, deadline_ns)
     if found is not None:
-        return _request_page(found)
+        around_it = _request_page(found)
+        _mark_said_earlier(reader, filter_, around_it.data, deadline_ns)
+        return around_it
     if reader.running(Filter((Term("id", (record_id,)),))):
         # Running requests are at the top of the log, which is the first page.
         return page(reader, filter_, limit, None, deadline_ns)
     raise around_not_found(record_id)
+
+
+def _mark_said_earlier(reader: Reader, filter_: Filter, rows: list[Row], deadline_ns: int) -> None:
+    """Mark the rows that match a search for words only in the earlier messages of their conversation.
+
+    If the search takes too long, no row is marked.
+    """
+    searched = [term for term in filter_.terms if term.name == WORDS and not term.negated]
+    if not searched or not rows:
+        return
+    ids = Term("id", tuple(row["id"] for row in rows))
+    said = (msgspec.structs.replace(term, name=SAID_HERE) for term in searched)
+    deadline_ns = min(deadline_ns, clock.monotonic_ns() + _MARKING_NS)
+    found = reader.page(Filter((ids, *said)), len(rows), None, deadline_ns)
+    if not found.complete:
+        return
+    said_here = {record.id for record in found.records}
+    for row in rows:
+        if row["id"] not in said_here:
+            row["said_earlier"] = True
 
 
 def _request_page(page: Page) -> RequestPage:

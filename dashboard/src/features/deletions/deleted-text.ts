@@ -1,0 +1,31 @@
+/** The filter of a deletion as text. */
+
+import type { Params } from "~/api/matches";
+import { describeValue, termLabel } from "~/domain/filter-text";
+import { utc } from "~/format/time";
+import type { DeletionRow } from "~/generated/api-types";
+
+/** ` of user cy@example.com`, or ` where model is o1 and text: refund`. Time ranges are omitted. */
+export function describeDeleted(params: Params): string {
+  const terms = params.filter(([name]) => name !== "from" && name !== "to");
+  const [only, ...others] = terms;
+  if (only === undefined) return "";
+  const { name, verb, value } = describeValue(...only);
+  if (others.length === 0 && verb === "is") return ` of ${name} ${value}`;
+  return ` where ${terms.map(([param, text]) => termLabel(describeParam(param, text))).join(" and ")}`;
+}
+
+/** The filter as it is stored. Values that could identify a person are missing. */
+export function describeStored({ filter }: Pick<DeletionRow, "filter">): string {
+  return filter
+    .map(([param, value]) => {
+      if (value === null) return `${describeParam(param, "").name} …`;
+      return termLabel(describeParam(param, param === "from" || param === "to" ? utc(value) : value));
+    })
+    .join(" · ");
+}
+
+function describeParam(param: string, value: string) {
+  const name = param.replace(/^not\./u, "");
+  return describeValue(name, value, name !== param);
+}
