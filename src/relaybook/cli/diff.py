@@ -17,7 +17,9 @@ from relaybook.settings.definitions import is_utf8
 
 _WIDTH: Final = 80
 _INDENT: Final = "   "
-_LABEL_WIDTH: Final = 20
+_LABEL_WIDTH: Final = 21
+#: The titles of groups of facts that are not their names.
+_TITLES: Final = {"usage": "tokens and cost"}
 _KEEP: Final = "\n\t"
 #: Removed text is between ``[-`` and ``-]``, and added text between ``{+`` and ``+}``, as GNU wdiff prints them.
 _MARKS: Final = {"equal": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
@@ -49,7 +51,7 @@ class _Report:
         for missing in comparison["missing"]:
             yield from self._wrapped([("", f"{missing['side']}, {missing['body']}: {missing['message']}")], "")
         for group, facts in groupby(comparison["facts"], lambda fact: fact["group"]):
-            yield from self._section(group, (self._fact(fact) for fact in facts))
+            yield from self._section(_TITLES.get(group, group), (self._fact(fact) for fact in facts))
         yield from self._section("parameters", map(self._value, comparison["parameters"]))
         yield from self._section("system prompt", map(self._message, comparison["system"]))
         yield from self._section("tools", map(self._tool, comparison["tools"]))

@@ -23,14 +23,16 @@ B = {**CHAT, "temperature": 1.5, "messages": [OTHER_MESSAGE, QUESTION], "user": 
 
 
 def test_the_report_has_only_the_differences_marked_with_signs() -> None:
-    found = compared(A, B, namespace="ios", duration_ms=1234.0, first_token_ms=234.0, output_tokens=60, user="ann")
+    of_a = {"duration_ms": 1034.0, "first_token_ms": 34.0, "output_tokens": 50}
+    of_b = {"duration_ms": 1234.0, "first_token_ms": 234.0, "output_tokens": 60}
+    found = compared(A, B, of_a=of_a, namespace="ios", user="ann", **of_b)
     lines = report(found).splitlines()
     assert lines[0].startswith("a  00000000-0000-7000-8000-000000000000")
     assert "   ios  gpt-4o-mini  ✓ 200" in lines
     assert "Different: tags, 1 parameter, system prompt." in lines
-    assert "   temperature          0.5 → 1.5" in lines
-    assert "   duration             – → 1.23 s" in lines
-    assert "   speed                – → 60 tokens/s" in lines
+    assert "   temperature           0.5 → 1.5" in lines
+    assert "   duration              1.03 s → 1.23 s" in lines
+    assert "   speed                 50 tokens/s → 60 tokens/s" in lines
     text = " ".join(line.strip() for line in lines)
     assert "You answer questions about [-orders-]{+teas\\x1b[2J+}. Answer" in text
     assert " characters …" in text

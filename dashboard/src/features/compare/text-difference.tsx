@@ -18,7 +18,7 @@ export function TextDifferenceView({ difference, isMono = false }: { difference:
           </p>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows of one text, in order
-          <div key={at} className={css.sides} data-difference="" tabIndex={-1}>
+          <div key={at} className={css.sides} data-difference="" data-whole={isWhole(row) || undefined} tabIndex={-1}>
             <Side name="A" segments={row.a} />
             <Side name="B" segments={row.b} />
           </div>
@@ -27,6 +27,15 @@ export function TextDifferenceView({ difference, isMono = false }: { difference:
       {difference.more !== undefined && <p className={css.fold}>{count(difference.more)} more differences</p>}
     </div>
   );
+}
+
+/** If so many characters have no equal text among them, marking every word would make them hard to read. */
+const MANY = 100;
+
+function isWhole({ a, b }: { a: readonly Segment[]; b: readonly Segment[] }): boolean {
+  const all = [...a, ...b];
+  const length = Math.max(...[a, b].map((side) => side.reduce((sum, { text }) => sum + text.length, 0)));
+  return length > MANY && all.every(({ kind, text }) => kind !== "equal" || text.trim().length <= 1);
 }
 
 /** One text of a row. A text that does not exist is empty. */

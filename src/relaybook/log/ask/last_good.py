@@ -33,7 +33,7 @@ _LINKS: Final = 200
 _CANDIDATES: Final = 5
 _MAX_BYTES: Final = 1 << 20
 #: All searches together stop after this time.
-_SEARCH_NS: Final = clock.NANOSECONDS
+_SEARCH_NS: Final = 5 * clock.NANOSECONDS
 #: Number of words by which two prompts are compared, and the number of characters of a prompt in which they are.
 _FEW_WORDS: Final = 4
 _MAX_WORDS: Final = 10

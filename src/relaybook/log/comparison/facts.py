@@ -52,6 +52,13 @@ FIELDS: Final[dict[Group, dict[str, str]]] = {
 }
 #: If the response took less time after its first token, all tokens arrived at once, and there is no speed.
 _MIN_STREAMING_MS: Final = 10
+#: Facts that only a response has. They are compared only if both responses have them.
+_OF_RESPONSE: Final = frozenset(
+    (
+        *("finish_reason", "stream_ended", "response_model", "service_tier", "system_fingerprint"),
+        *("first_token_ms", "tokens_per_second", *FIELDS["usage"]),
+    )
+)
 #: Groups that differ between two equal requests.
 MEASURED: Final[tuple[Group, ...]] = ("timing", "usage")
 
@@ -75,7 +82,10 @@ class FactDifference(Struct):
 def compare_facts(
     a: Record, b: Record, response_a: Response | None, response_b: Response | None
 ) -> list[FactDifference]:
-    """Return the facts that differ, by group. Ids and times of day are not compared."""
+    """Return the facts that differ, by group. Ids and times of day are not compared.
+
+    A response of `None` cannot be read.
+    """
     facts_a, facts_b = (
         {(group, name): (label, value) for group, name, label, value in _facts(record, response)}
         for record, response in ((a, response_a), (b, response_b))
@@ -83,7 +93,8 @@ def compare_facts(
     differences = []
     for group, name in sorted(facts_a | facts_b, key=lambda key: list(FIELDS).index(key[0])):
         (label, before), (also, after) = (facts.get((group, name), ("", None)) for facts in (facts_a, facts_b))
-        if before != after and not (name == "finish_reason" and _finished_alike(a, b)):
+        is_unknown = name in _OF_RESPONSE and None in (before, after)
+        if before != after and not is_unknown and not (name == "finish_reason" and _finished_alike(a, b)):
             differences.append(FactDifference(group, name, label or also, before, after))
     return differences
 

@@ -72,11 +72,11 @@ def test_equal_requests_are_said_to_be_equal() -> None:
 
 
 def test_equal_requests_can_differ_in_timing() -> None:
-    found = compared(duration_ms=12.0, output_tokens=3)
+    found = compared(of_a={"output_tokens": 2, "first_token_ms": 1.0}, duration_ms=12.0, output_tokens=3)
     assert found["summary"] == "The requests are equal. Only timing and tokens or cost differ."
     assert [(fact["name"], fact["a"], fact["b"]) for fact in found["facts"]] == [
         ("duration_ms", None, 12.0),
-        ("output_tokens", None, 3),
+        ("output_tokens", 2, 3),
     ]
 
 
@@ -193,7 +193,7 @@ def test_results_tags_and_versions_are_facts() -> None:
         failed=True,
         error_message="Too many requests",
         properties={"channel": "iOS"},
-        response_model="m-2",
+        of_a={"response_model": "m-1"},
         key="k2",
         user="ann",
     )
@@ -201,13 +201,20 @@ def test_results_tags_and_versions_are_facts() -> None:
     assert facts == {
         "result": ("200", "429 rate limited"),
         "error_message": (None, "Too many requests"),
-        "response_model": (None, "m-2"),
         "key": (None, "k2"),
         "user": (None, "ann"),
         "property.channel": (None, "iOS"),
-        "system_fingerprint": ("fp_1", None),
     }
     assert [each["kind"] for each in found["response"]] == ["removed"]
+
+
+def test_versions_of_models_are_facts() -> None:
+    answers = (ANSWER | {"system_fingerprint": "fp_1"}, ANSWER | {"system_fingerprint": "fp_2"})
+    found = compared(answers=answers, of_a={"response_model": "m-1"}, response_model="m-2")
+    assert [(fact["name"], fact["a"], fact["b"]) for fact in found["facts"]] == [
+        ("response_model", "m-1", "m-2"),
+        ("system_fingerprint", "fp_1", "fp_2"),
+    ]
 
 
 @pytest.mark.parametrize(
