@@ -8,7 +8,7 @@ from typing import Final, cast
 
 import httptools
 
-from relaybook.relay.origins import is_of_this_machine
+from relaybook.relay.origins import is_loopback_name, is_of_this_machine
 from relaybook.relay.response_lines import status_line
 from relaybook.replay.recording import Delivery, Ending, Step, delivery, paced
 from relaybook.replay.replayer import Failure, Replayer
@@ -17,6 +17,9 @@ from relaybook.replay.source import ClientRequest
 _MAX_BODY_BYTES: Final = 1 << 30
 _LINGER_RESET: Final = struct.pack("ii", 1, 0)
 _FOREIGN_PAGE: Final = b'{"error":{"message":"relaybook replay does not serve web pages of other sites."}}'
+_FOREIGN_HOST: Final = (
+    b'{"error":{"message":"relaybook replay listens on loopback, so the Host header must be a loopback name."}}'
+)
 
 
 class Pace:
@@ -135,6 +138,8 @@ class Connection(asyncio.Protocol):
         headers = incoming.headers
         if not is_of_this_machine(headers.get(b"origin", b""), headers.get(b"sec-fetch-site", b"")):
             return self._failed(Failure(403, _FOREIGN_PAGE), "none", incoming)
+        if not self._is_own_name(headers.get(b"host", b"")):
+            return self._failed(Failure(403, _FOREIGN_HOST), "none", incoming)
         request = ClientRequest(
             incoming.method,
             incoming.target.decode("latin-1"),
@@ -152,6 +157,14 @@ class Connection(asyncio.Protocol):
             keep_alive=incoming.keep_alive,
         )
         return paced(made, self._pace.speed, self._pace.max_wait)
+
+    def _is_own_name(self, host: bytes) -> bool:
+        """Return whether a Host header is not from a web page that uses DNS rebinding to reach this machine."""
+        own = self._transport.get_extra_info("sockname")[0].encode()
+        if not host or not is_loopback_name(b"[%b]" % own if b":" in own else own):
+            return True
+        name, _, port = host.rpartition(b":")
+        return is_loopback_name(name if port.isdigit() else host)
 
     def _header(self, value: str) -> bytes:
         return f"{self._prefix}-Replay: {value}".encode()

@@ -207,6 +207,12 @@ def test_no_match_raises_not_found_in_other_sdks(world: ReplayWorld) -> None:
     assert (raised.value.code, raised.value.status) == (404, "NOT_FOUND")
 
 
+@pytest.mark.parametrize("line", [b"Origin: https://site.example", b"Host: rebound.example:4110"])
+def test_web_pages_of_other_sites_get_nothing(world: ReplayWorld, line: bytes) -> None:
+    request = b"\r\n".join([b"GET /v1/models HTTP/1.1", line, b"Connection: close", b"", b""])
+    assert raw_http.send_raw(int(world.url.rpartition(":")[2]), request).startswith(b"HTTP/1.1 403 ")
+
+
 def test_one_response_answers_everything_from_a_data_directory(world: ReplayWorld, tmp_path: Path) -> None:
     namespace = unique("only")
     with openai_client(world.urls[0], default_headers={"Service-Namespace": namespace}) as client:
