@@ -2,7 +2,7 @@
 
 import type { Params } from "~/api/matches";
 import { describeValue, termLabel } from "~/domain/filter-text";
-import { utc } from "~/format/time";
+import { dayAndTime } from "~/format/time";
 import type { DeletionRow } from "~/generated/api-types";
 
 /** ` of user cy@example.com`, or ` where model is o1 and text: refund`. Time ranges are omitted. */
@@ -16,11 +16,12 @@ export function describeDeleted(params: Params): string {
 }
 
 /** The filter as it is stored. Values that could identify a person are missing. */
-export function describeStored({ filter }: Pick<DeletionRow, "filter">): string {
+export function describeStored({ filter }: Pick<DeletionRow, "filter">, now: Date): string {
   return filter
     .map(([param, value]) => {
       if (value === null) return `${describeParam(param, "").name} …`;
-      return termLabel(describeParam(param, param === "from" || param === "to" ? utc(value) : value));
+      if (param === "from" || param === "to") return `${describeParam(param, "").name} ${dayAndTime(value, now)}`;
+      return termLabel(describeParam(param, value));
     })
     .join(" · ");
 }

@@ -13,7 +13,7 @@ import { AppLink, logHref, receiptHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { Message, ReadError } from "~/ui/messages";
 import pageCss from "~/ui/page.module.css";
-import { Timestamp } from "~/ui/timestamp";
+import { Timestamp, useToday } from "~/ui/timestamp";
 import { describeDeleted, describeStored } from "./deleted-text";
 import css from "./deletions-page.module.css";
 
@@ -41,6 +41,7 @@ export function DeletionsPage() {
 }
 
 function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
+  const now = useToday();
   return (
     <Table>
       <Table.Thead>
@@ -65,7 +66,7 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
             </Table.Td>
             <Table.Td ta="end">{count(deletion.state === "removing" ? deletion.requests : deletion.removed)}</Table.Td>
             <Table.Td className="wrap-anywhere">
-              <bdi>{describeStored(deletion)}</bdi>
+              <bdi>{describeStored(deletion, now)}</bdi>
             </Table.Td>
             <Table.Td className="nowrap">
               <When at={deletion.removed_at} pending="removing…" />
@@ -104,6 +105,7 @@ export function ReceiptPage() {
 function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params }) {
   const { id, requests, removed, requested_at, requested_by, removed_at, done_at, check, not_erased } = receipt;
   const isVerified = check?.is_filter === true;
+  const now = useToday();
   return (
     <article className={css.receipt}>
       <p className={css.first}>
@@ -126,7 +128,7 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
           <When at={done_at} pending="not yet" />
         </Fact>
         <Fact name="Filter">
-          <bdi>{describeStored(receipt) || "–"}</bdi>
+          <bdi>{describeStored(receipt, now) || "–"}</bdi>
         </Fact>
         <Fact name="Id">
           <bdi className={css.id}>{id}</bdi>
