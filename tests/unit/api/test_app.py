@@ -107,6 +107,7 @@ def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -
         ("/api/lanes?namespace=a", schemas.Lanes),
         (f"/api/requests/{record_of(1).id}/cache", schemas.CacheReport),
         ("/api/thread/cache?namespace=a", schemas.ThreadCache),
+        ("/api/values?contains=gpt", schemas.FoundValueList),
         ("/api/values/model", schemas.FieldValues),
         ("/api/saved-filters", schemas.SavedFilterList),
         ("/api/status", status_schemas.Status),
@@ -166,6 +167,7 @@ def test_the_document_lists_every_route() -> None:
         "/api/namespaces",
         "/api/saved-filters",
         "/api/saved-filters/{name}",
+        "/api/values",
         "/api/values/{field}",
         "/api/query",
         "/api/status",
@@ -187,7 +189,7 @@ def test_the_document_lists_every_filter(path: str) -> None:
 
 def test_the_row_model_describes_every_field() -> None:
     row = app_of().openapi()["components"]["schemas"]["Row"]
-    assert tuple(row["properties"]) == (*FIELDS, "result")
+    assert tuple(row["properties"]) == (*FIELDS, "result", "said_earlier")
     assert set(row["required"]) == {*FIELDS, "result"}
     assert all(schema["description"] for schema in row["properties"].values())
     assert row["properties"]["started_at"]["format"] == "date-time"
