@@ -235,7 +235,7 @@ def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State)
 ADDRESSES: Final = {
     "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
     "pinned": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 namespaces.')"),
-    "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespaces start with')"),
+    "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespaces contain')"),
     "namespaces refused": ("/namespaces?sort=size", "main [role=alert]:has-text('Invalid address')"),
     "properties": ("/namespaces?tab=properties", "main:has-text('Select a property')"),
     "values": ("/namespaces?tab=properties&property=channel", "main:has-text('1 value.') svg[role=img]"),

@@ -195,7 +195,7 @@ def test_the_focus_stays_on_a_changed_filter_or_time_range(tab: LogPage, log: li
     wait_until(lambda: focused(tab) == "Remove namespace is staging", what="the focus on the value that is next")
     tab.press("Enter")
     tab.wait_for_query(("model", "gpt-4o-mini"))
-    wait_until(lambda: focused(tab) == "clear", what="the focus on what is next")
+    wait_until(lambda: focused(tab) == "Clear", what="the focus on what is next")
     tab.page.get_by_role("button", name="All time").focus()
     tab.press("Enter")
     tab.page.get_by_role("button", name="Last hour").focus()

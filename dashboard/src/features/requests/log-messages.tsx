@@ -214,7 +214,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
       error={error}
       subject="The log"
       onRetry={onAgain}
-      invalid="The log has no such filter"
+      invalid="This filter cannot be read"
       action={{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }}
     />
   );
