@@ -88,8 +88,7 @@ class SqliteTextIndex:
 
     def add(self, texts: Sequence[tuple[int, SearchText]], up_to: int) -> None:
         with self._rebuilding(), self._open() as connection:
-            rows = ((seq, *map(indexed, reversed(text))) for seq, text in texts)
-            connection.executemany(_ADD, rows)
+            connection.executemany(_ADD, [_row(seq, text) for seq, text in texts])
             connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
         self._indexed_to = up_to
 
@@ -111,7 +110,7 @@ class SqliteTextIndex:
         with self._rebuilding(), self._open() as connection:
             connection.execute(_SET_AUTOMERGE, (0,))
             connection.executemany(_REMOVE, ((seq, seq) for seq, _ in texts))
-            connection.executemany(_ADD, ((seq, *map(indexed, reversed(text))) for seq, text in texts if any(text)))
+            connection.executemany(_ADD, [_row(seq, text) for seq, text in texts if any(text)])
             connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
 
     def compact(self) -> bool:
@@ -266,6 +265,11 @@ def attach(connection: apsw.Connection, directory: Path) -> bool:
     connection.execute("INSERT INTO temp.text_progress VALUES (0, 0)")
     add_vocabulary(connection, "temp")
     return False
+
+
+def _row(seq: int, text: SearchText) -> tuple[int, str, str, str]:
+    """Return the values of ``_ADD``."""
+    return seq, indexed(text.earlier), indexed(text.new), indexed(text.response)
 
 
 def indexed_to(connection: apsw.Connection) -> int:
