@@ -31,6 +31,14 @@ export function useIsLiveLost(): boolean {
   return useQuery(lostQuery()).data === true;
 }
 
+/** Why new rows are not shown yet. */
+export type HoldReason = "pointer" | "selected" | "scrolled" | "text" | "rush" | "older";
+
+/** A query for why new rows are waiting. `null` if none are waiting. */
+export function heldQuery() {
+  return queryOptions<HoldReason | null>({ queryKey: ["live-stream-held"], queryFn: skipToken, gcTime: Infinity });
+}
+
 /**
  * Listen while `enabled` is true and the page is visible. Reconnects when the stream ends or `list` changes. `list` is
  * the key of the list to which the rows are added.

@@ -84,7 +84,7 @@ function HoveredValueMenu() {
   const hovered = useHoveredValue();
   return (
     <Suspense>
-      {hovered && <ValueMenu key={`${hovered.name}=${hovered.value}`} hovered={hovered} hover={hover} />}
+      {hovered?.hasMenu && <ValueMenu key={`${hovered.name}=${hovered.value}`} hovered={hovered} hover={hover} />}
     </Suspense>
   );
 }

@@ -24,6 +24,7 @@ function hoverLink() {
   fireEvent.pointerOver(screen.getByRole("link"), mouse);
   act(() => void vi.advanceTimersByTime(200));
   expect(hover.hovered?.value).toBe("o1");
+  expect(hover.hovered?.hasMenu).toBe(false);
   return { hover, removeLink: () => rerender(page(false)) };
 }
 
@@ -42,4 +43,22 @@ it("moving the pointer over other elements does not delay the end of the hover",
   fireEvent.pointerOver(screen.getByText("text"), mouse);
   act(() => void vi.advanceTimersByTime(100));
   expect(hover.hovered).toBeUndefined();
+});
+
+it("the menu opens only if the pointer rests on the value", () => {
+  const { hover } = hoverLink();
+  act(() => void vi.advanceTimersByTime(500));
+  expect(hover.hovered?.hasMenu).toBe(true);
+});
+
+it("after a click, a value that appears under the pointer is not hovered until the pointer moves", () => {
+  const { hover } = hoverLink();
+  const at = { ...mouse, clientX: 10, clientY: 10 };
+  fireEvent.pointerDown(screen.getByText("text"), at);
+  fireEvent.pointerOver(screen.getByRole("link"), at);
+  act(() => void vi.advanceTimersByTime(1_000));
+  expect(hover.hovered).toBeUndefined();
+  fireEvent.pointerMove(screen.getByRole("link"), { ...at, clientX: 20 });
+  act(() => void vi.advanceTimersByTime(1_000));
+  expect(hover.hovered?.hasMenu).toBe(true);
 });

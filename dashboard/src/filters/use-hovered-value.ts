@@ -12,12 +12,28 @@ import {
 import { rowMatches } from "~/domain/filter";
 import type { Row } from "~/generated/api-types";
 
-const SHOW_MS = 90;
+/** After this time, other rows are dimmed. */
+const DIM_MS = 90;
+/** After this time, the menu opens, so that it opens only for a pointer that rests on the value. */
+const MENU_MS = 600;
 const HIDE_MS = 160;
 const LONG_PRESS_MS = 500;
 
-/** `at` is the position of the link. `menu` is true if the menu was opened by key or long press and has the focus. */
-export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
+/**
+ * `at` is the position of the link. `hasMenu` says whether the menu is shown. `menu` is true if the menu was opened by key
+ * or long press and has the focus.
+ */
+export type HoveredValue = {
+  name: string;
+  value: string;
+  at: DOMRect;
+  link: HTMLAnchorElement;
+  hasMenu: boolean;
+  menu: boolean;
+};
+
+/** A pointer that moves less than this, in pixels, still rests. */
+const REST_DISTANCE = 3;
 
 /** Holds the hovered value outside of React's state, so that only components that depend on it render. */
 export class ValueHover {
@@ -25,6 +41,11 @@ export class ValueHover {
   private readonly listeners = new Set<() => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isLongPress = false;
+  /**
+   * Where the pointer was pressed, until it moves away. A click can change the page, so that there is another value
+   * under the pointer that nobody points at.
+   */
+  private pressedAt: { x: number; y: number } | undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -46,15 +67,16 @@ export class ValueHover {
   readonly handlers = {
     onPointerOver: (event: PointerEvent) => {
       const link = linkAt(event.target);
-      if (event.pointerType !== "mouse") return;
-      if (link !== null) {
-        this.later(SHOW_MS, () => {
-          if (!this.hovered?.menu) this.set(hoveredValueAt(link, false));
-        });
-      } else if (this.hovered?.link.isConnected === false) {
-        // Browsers send no `pointerout` for a link that was removed.
-        this.hideLater();
-      }
+      if (event.pointerType !== "mouse" || this.isResting(event)) return;
+      if (link !== null) this.pointAt(link);
+      // Browsers send no `pointerout` for a link that was removed.
+      else if (this.hovered?.link.isConnected === false) this.hideLater();
+    },
+    onPointerMove: (event: PointerEvent) => {
+      if (this.pressedAt === undefined || event.pointerType !== "mouse" || this.isResting(event)) return;
+      this.pressedAt = undefined;
+      const link = linkAt(event.target);
+      if (link !== null) this.pointAt(link);
     },
     onPointerOut: (event: PointerEvent) => {
       if (linkAt(event.target) === null || event.pointerType !== "mouse") return;
@@ -63,10 +85,15 @@ export class ValueHover {
     onPointerDown: (event: PointerEvent) => {
       const link = linkAt(event.target);
       this.isLongPress = false;
-      if (link === null || event.pointerType === "mouse") return;
+      if (event.pointerType === "mouse") {
+        this.pressedAt = { x: event.clientX, y: event.clientY };
+        if (!this.hovered?.menu) this.later(0, () => this.set(undefined));
+        return;
+      }
+      if (link === null) return;
       this.later(LONG_PRESS_MS, () => {
         this.isLongPress = true;
-        this.set(hoveredValueAt(link, true));
+        this.set(hoveredValueAt(link, true, true));
       });
     },
     onPointerUp: this.keepOpen,
@@ -83,9 +110,22 @@ export class ValueHover {
       if (event.key !== "m" || event.ctrlKey || event.metaKey || event.altKey || link === null) return;
       event.preventDefault();
       event.stopPropagation();
-      this.set(hoveredValueAt(link, true));
+      this.set(hoveredValueAt(link, true, true));
     },
   };
+
+  private isResting({ clientX, clientY }: PointerEvent): boolean {
+    const { pressedAt } = this;
+    return pressedAt !== undefined && Math.hypot(clientX - pressedAt.x, clientY - pressedAt.y) <= REST_DISTANCE;
+  }
+
+  private pointAt(link: HTMLAnchorElement): void {
+    this.later(DIM_MS, () => {
+      if (this.hovered?.menu) return;
+      this.set(hoveredValueAt(link, false, false));
+      this.later(MENU_MS - DIM_MS, () => this.set(hoveredValueAt(link, true, false)));
+    });
+  }
 
   private set(hovered: HoveredValue | undefined): void {
     this.hovered = hovered;
@@ -109,10 +149,10 @@ function linkAt(target: EventTarget): HTMLAnchorElement | null {
   return (target as Element).closest<HTMLAnchorElement>("a[data-field]");
 }
 
-function hoveredValueAt(link: HTMLAnchorElement, menu: boolean): HoveredValue | undefined {
+function hoveredValueAt(link: HTMLAnchorElement, hasMenu: boolean, menu: boolean): HoveredValue | undefined {
   const { field, value } = link.dataset;
   if (field === undefined || value === undefined) return undefined;
-  return { name: field, value, at: link.getBoundingClientRect(), link, menu };
+  return { name: field, value, at: link.getBoundingClientRect(), link, hasMenu, menu };
 }
 
 export const ValueHoverContext = createContext(new ValueHover());

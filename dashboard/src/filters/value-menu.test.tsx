@@ -14,7 +14,14 @@ async function openMenu(name: string, isThread: boolean) {
     if (url.includes("/api/thread")) return Response.json({ data: [{}, {}], is_thread: isThread });
     return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
   });
-  const hovered = { name, value: "user-42", at: new DOMRect(), link: document.createElement("a"), menu: true };
+  const hovered = {
+    name,
+    value: "user-42",
+    at: new DOMRect(),
+    link: document.createElement("a"),
+    hasMenu: true,
+    menu: true,
+  };
   const { where } = await renderAt("", <ValueMenu hovered={hovered} hover={new ValueHover()} />);
   expect(await screen.findByText("310 requests")).toBeInTheDocument();
   return { requests, where };
@@ -45,7 +52,14 @@ it("other fields send no query for conversations", async () => {
 it("says that counting failed", async () => {
   const error = { message: "The log took too long to answer.", type: "api_error", param: null, code: "deadline" };
   vi.stubGlobal("fetch", async () => Response.json({ error }, { status: 503 }));
-  const hovered = { name: "model", value: "o1", at: new DOMRect(), link: document.createElement("a"), menu: true };
+  const hovered = {
+    name: "model",
+    value: "o1",
+    at: new DOMRect(),
+    link: document.createElement("a"),
+    hasMenu: true,
+    menu: true,
+  };
   await renderAt("", <ValueMenu hovered={hovered} hover={new ValueHover()} />);
   expect(await screen.findByText("The requests could not be counted.")).toBeInTheDocument();
 });

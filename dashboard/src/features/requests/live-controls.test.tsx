@@ -1,6 +1,6 @@
-import { act, screen } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { useLive } from "~/api/live-stream";
+import { heldQuery, useLive } from "~/api/live-stream";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { LiveSwitch } from "./live-controls";
@@ -48,6 +48,17 @@ it("the log is not shown as live while the server does not respond", async () =>
   answerWith(statusWith());
   await vi.advanceTimersByTimeAsync(2_500);
   expect(screen.getByRole("button")).toHaveTextContent("● live l");
+});
+
+it("a live log whose new rows are waiting is held, and says why", async () => {
+  answerWith(statusWith());
+  const { client } = await renderAt("", <LiveSwitch />);
+  const button = await screen.findByRole("button");
+  act(() => void client.setQueryData(heldQuery().queryKey, "pointer"));
+  await waitFor(() => expect(button).toHaveTextContent("● live · held l"));
+  expect(button.title).toMatch(/^New rows wait, because the pointer was over the table/);
+  act(() => void client.setQueryData(heldQuery().queryKey, null));
+  await waitFor(() => expect(button).toHaveTextContent("● live l"));
 });
 
 it("a lost live stream is shown and announced until it is open again", async () => {

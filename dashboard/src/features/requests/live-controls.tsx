@@ -4,9 +4,9 @@ import { useThrottledValue } from "@mantine/hooks";
 import { notifyManager, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useCallback, useSyncExternalStore } from "react";
-import { useIsLiveLost } from "~/api/live-stream";
+import { type HoldReason, heldQuery, useIsLiveLost } from "~/api/live-stream";
 import { isFailing, statusQuery } from "~/api/status";
-import { count } from "~/format/number";
+import { count, plural } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { focusPage } from "~/ui/focus";
@@ -20,9 +20,19 @@ const TITLES = {
   offline: "Relaybook does not respond. The page retries automatically. Press l to pause.",
 };
 
+const HELD: Record<HoldReason, string> = {
+  pointer: "New rows wait, because the pointer was over the table when they arrived. Press Home to see them.",
+  selected: "New rows wait while a row is selected. Press Esc to deselect.",
+  scrolled: "New rows wait while the log is scrolled. Press Home to see them.",
+  text: "New rows wait, because text was selected when they arrived. Press Home to see them.",
+  rush: "New rows wait, because more than 50 arrive per second. Press Home to see them.",
+  older: "New rows wait, because the log shows older requests. Press Home to see the newest.",
+};
+
 /**
  * A button that pauses and resumes the live log. The URL says if the log is paused. Without a connection, the log is
- * not live. Screen readers announce each change.
+ * not live. If new rows are waiting, the log is live but held, with the reason on hover. Screen readers announce each
+ * change, except that rows are waiting, which the button for these rows announces.
  */
 export function LiveSwitch() {
   const search = useLogSearch();
@@ -33,6 +43,8 @@ export function LiveSwitch() {
   const isLost = useIsLiveLost();
   const isUnread = useIsLogUnread();
   const state = !isLive ? "paused" : isLost ? "reconnecting" : isOffline ? "offline" : isUnread ? "not live" : "live";
+  const held = useQuery(heldQuery()).data ?? null;
+  const isHeld = state === "live" && held !== null;
   const { filter, range } = search;
   if (search.sort !== undefined) {
     return (
@@ -47,19 +59,20 @@ export function LiveSwitch() {
         type="button"
         className={pageCss.switch}
         aria-pressed={isLive}
-        title={TITLES[state]}
+        title={isHeld ? `${HELD[held]} Press l to pause.` : TITLES[state]}
         onClick={() =>
           go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })
         }
       >
         <span
           className={state === "live" ? undefined : pageCss.off}
-          data-tone={state === "live" ? "good" : undefined}
+          data-tone={state === "live" ? (isHeld ? "amber" : "good") : undefined}
           aria-hidden="true"
         >
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
-        {state} <kbd>l</kbd>
+        {state}
+        {isHeld && " · held"} <kbd>l</kbd>
       </button>
       <span className="visually-hidden" role="status">
         Log: {state}
@@ -100,7 +113,7 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
         </button>
       )}
       <span className="visually-hidden" role="status">
-        {told > 0 ? `${count(told)} new requests above` : ""}
+        {told > 0 ? `${plural(told, "new request")} above` : ""}
       </span>
     </>
   );

@@ -70,11 +70,14 @@ export function RequestsPage() {
   const scroller = useRef<HTMLElement>(null);
   const box = useRef<HTMLInputElement>(null);
 
-  const isUntouched = () =>
-    (scroller.current?.scrollTop ?? 0) <= 0 && selected === undefined && selection.ids.size === 0;
+  const whyHeld = () => {
+    if ((scroller.current?.scrollTop ?? 0) > 0) return "scrolled";
+    return selected !== undefined || selection.ids.size > 0 ? "selected" : undefined;
+  };
+  const whyHeldNow = () => whyHeld() ?? (isPointerInside.current ? "pointer" : hasTextSelection() ? "text" : undefined);
   const log = useLog(inUrl, anchor?.id, {
-    onNewRows: () => isUntouched() && !isPointerInside.current && !hasTextSelection(),
-    onDeletion: isUntouched,
+    onNewRows: whyHeldNow,
+    onDeletion: () => whyHeld() === undefined,
     firstRow: () => ((scroller.current?.scrollTop ?? 0) <= 0 ? undefined : firstVisibleRow(scroller.current)),
   });
   const isRefused = log.refused !== undefined;

@@ -52,7 +52,7 @@ const rows = (...ids: string[]) => ids.map((id) => sampleRequest({ id }));
 
 function Log({ anchor }: { anchor: string | undefined }) {
   const log = useLog(useLogSearch(), anchor, {
-    onNewRows: () => rowsMayMove,
+    onNewRows: () => (rowsMayMove ? undefined : "scrolled"),
     onDeletion: () => true,
     firstRow: () => firstRow,
   });

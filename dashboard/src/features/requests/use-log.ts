@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useRemovalProgress } from "~/api/deletions";
-import { useLive } from "~/api/live-stream";
+import { type HoldReason, heldQuery, useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { useLogChanges } from "~/api/status";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
@@ -60,11 +60,11 @@ export type Log = {
   retryPage: () => void;
 };
 
-/** Functions that are called when the list changes. They return whether its rows may move. */
+/** Functions that are called when the list changes. */
 type MayMove = {
-  /** Called when new rows would move the other rows down. */
-  onNewRows: () => boolean;
-  /** Called when deleted rows would disappear and the list would return to its newest end. */
+  /** Called when new rows would move the other rows down. Returns why these may not move, or `undefined`. */
+  onNewRows: () => HoldReason | undefined;
+  /** Called when deleted rows would disappear and the list would return to its newest end. Returns if it may. */
   onDeletion: () => boolean;
 };
 
@@ -143,6 +143,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   });
 
   const recount = useRecount(asked);
+  const [hold, setHold] = useState<HoldReason>();
   const isLiveOn = search.live !== false && search.sort === undefined;
   useLive(
     asked,
@@ -153,16 +154,20 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
         if (ended.length > 0 && perSecond <= CALM_PER_SECOND) {
           recount(new Set([...known, ...[...live.finished, ...ended].map(({ id }) => id)]).size);
         }
-        const moves = includesNewest && perSecond <= RUSH_PER_SECOND && mayMove.onNewRows();
+        const reason = includesNewest ? (perSecond > RUSH_PER_SECOND ? "rush" : mayMove.onNewRows()) : "older";
+        setHold(reason);
+        const moves = reason === undefined;
         if (moves && live.finished.length > MAX_LIVE) return refetch();
         change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
       },
       onOpen: () => {
-        void readMissed(asked, live).then(({ page, ended }) => {
+        void readMissed(asked, live, newest).then(({ page, ended }) => {
           const running = runningOf(page, filter);
           const catchUp = (log: LiveLog) => receiveRows(reconcile(log, newest, page, running), ended);
-          if (catchUp(live).hasGap && includesNewest && mayMove.onNewRows()) refetch();
-          else change((log) => settle(catchUp(log), includesNewest && mayMove.onNewRows()));
+          const reason = includesNewest ? mayMove.onNewRows() : "older";
+          setHold(reason);
+          if (catchUp(live).hasGap && reason === undefined) refetch();
+          else change((log) => settle(catchUp(log), reason === undefined));
         }, noMatter);
       },
     },
@@ -173,6 +178,9 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     const added = isAtNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
     return added.length === 0 ? history : added.concat(history);
   }, [history, known, live.visible, isAtNewest]);
+
+  const pending = live.hasGap ? 0 : pendingCount(live, known);
+  useHeld(pending > 0 || live.hasGap ? hold : undefined);
 
   const { live: isLive } = search;
   const shownSearch = useMemo(
@@ -215,7 +223,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
 
   return {
     list,
-    pendingCount: live.hasGap ? 0 : pendingCount(live, known),
+    pendingCount: pending,
     running: isAtNewest ? live.visible.filter(({ outcome }) => outcome === "open").length : 0,
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
@@ -228,6 +236,15 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     refetch,
     retryPage: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
   };
+}
+
+/** Tells the switch in the header why new rows are waiting. */
+function useHeld(reason: HoldReason | undefined): void {
+  const client = useQueryClient();
+  useLayoutEffect(() => {
+    client.setQueryData(heldQuery().queryKey, reason ?? null);
+    return () => void client.setQueryData(heldQuery().queryKey, null);
+  }, [client, reason]);
 }
 
 /**
@@ -245,9 +262,18 @@ function useRecount(asked: [string, string][]): (known: number) => void {
   };
 }
 
-/** The newest page, and the requests that are shown as running but have ended and are not on this page. */
-async function readMissed(asked: [string, string][], { visible }: LiveLog) {
-  const page = await getPage(asked, "newest");
+/** After most interruptions, at most this many rows were missed. */
+const FEW_ROWS = 10;
+
+/**
+ * The newest page, and the requests that are shown as running but have ended and are not on this page. The page is short
+ * if it reaches the newest known row.
+ */
+async function readMissed(asked: [string, string][], { visible, finished }: LiveLog, newestKnown: number) {
+  const known = Math.max(newestKnown, finished[0]?.seq ?? 0);
+  const few = await getPage(asked, "newest", undefined, FEW_ROWS);
+  const isEnough = few.next_cursor === null || few.data.some(({ seq }) => (seq ?? 0) <= known);
+  const page = isEnough ? few : await getPage(asked, "newest");
   const found = new Set([...(page.running ?? NONE), ...page.data].map(({ id }) => id));
   const missing = visible.filter(({ id, outcome }) => outcome === "open" && !found.has(id)).slice(0, PAGE_ROWS);
   if (missing.length === 0) return { page, ended: NONE };

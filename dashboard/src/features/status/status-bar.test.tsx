@@ -14,13 +14,20 @@ afterEach(() => {
 
 const facts = (name: RegExp) => screen.findByRole("button", { name });
 
-it("the status bar shows whether requests are logged, the delay, running requests and disk space", async () => {
+it("the status bar shows whether requests are logged, running requests and disk space", async () => {
   answerWith(statusWith());
   await renderAt("", <StatusLine>j k move</StatusLine>);
-  expect(await facts(/logging/)).toHaveTextContent("● logginglog 0.2 s behind12 running4.2 GB, 23 days until full");
+  // A delay below two seconds is not shown.
+  expect(await facts(/logging/)).toHaveTextContent("● logging12 running4.2 GB, 23 days until full");
   expect(screen.getByText("j k move")).toBeVisible();
   expect(screen.getByText("v0.1.0")).toBeVisible();
   expect(screen.queryByText("What to do")).not.toBeInTheDocument();
+});
+
+it("a delay of two seconds or more is shown", async () => {
+  answerWith(statusWith({ journal: { lag_seconds: 2 } }));
+  await renderAt("", <StatusLine />);
+  expect(await facts(/logging/)).toHaveTextContent("● logginglog 2.0 s behind12 running");
 });
 
 it("a problem is one sentence with one action, which opens the advice", async () => {

@@ -1,6 +1,6 @@
 /** The status bar below every page. */
 
-import { Box, Button, Group } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { count, plural } from "~/format/number";
 import type { Status } from "~/generated/api-types";
@@ -65,20 +65,20 @@ export function StatusLine({ children }: { children?: ReactNode }) {
 
 const SYMBOLS = { unknown: "○", good: "●", amber: "▲", bad: "✗" } as const;
 
-/** `● logging  log 0.2 s behind  12 running  4.2 GB, 84 GB free`. An old status is not shown. */
+/** A shorter delay is usual, and would change with each look. */
+const MIN_LAG_SECONDS = 2;
+
+/** `● logging  log 4 s behind  12 running  4.2 GB, 84 GB free`. An old status is not shown. */
 function StatusFacts({ health, status }: { health: Health; status: Status | undefined }) {
   const isCurrent = status !== undefined && health.troubles[0]?.action !== "retry";
-  const lag = isCurrent ? formatLag(status.journal.lag_seconds) : null;
+  const seconds = isCurrent ? status.journal.lag_seconds : null;
+  const lag = seconds === null || seconds < MIN_LAG_SECONDS ? null : formatLag(seconds);
   return (
     <>
       <span data-tone={health.tone}>
         <span aria-hidden="true">{SYMBOLS[health.tone]}</span> {health.word}
       </span>
-      {lag !== null && (
-        <Box component="span" miw="11ch">
-          {lag}
-        </Box>
-      )}
+      {lag !== null && <span>{lag}</span>}
       {isCurrent && (
         <>
           <span>{count(status.running)} running</span>
