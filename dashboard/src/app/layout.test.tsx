@@ -181,3 +181,10 @@ it.each([
   expect(await screen.findByRole("menu")).toHaveTextContent("2 requests");
   if (live !== "") expect(requests.filter((each) => each.startsWith("count"))).toEqual([]);
 });
+
+it("the first link skips the header and the filter, and leads to the first row", () => {
+  const skip = screen.getByRole("link", { name: "Skip to the content" });
+  expect(screen.getAllByRole("link")[0]).toBe(skip);
+  fireEvent.click(skip);
+  expect(document.activeElement).toBe(screen.getAllByRole("link", { name: /^Open the request/ })[0]);
+});

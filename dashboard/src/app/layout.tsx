@@ -16,7 +16,7 @@ import { RereadNotice } from "~/features/status/reread-notice";
 import { StatusLine } from "~/features/status/status-bar";
 import { LabelsContext, labelsOf } from "~/filters/labels";
 import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
-import { FilterHrefContext, logHref } from "~/navigation/links";
+import { AppLink, FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
 import { useActions } from "~/ui/actions";
@@ -60,6 +60,7 @@ export function AppFrame() {
         <FilterHrefContext value={address}>
           <ValueHoverContext value={hover}>
             <div className={css.frame} {...hover.handlers}>
+              <SkipLink />
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
               <DeletionNotice />
@@ -75,6 +76,19 @@ export function AppFrame() {
         </FilterHrefContext>
       </LabelsContext>
     </SearchContext>
+  );
+}
+
+/** The first stop of the Tab key. It leads past the header and the filter to the first row, or else to the page. */
+function SkipLink() {
+  const skip = () => {
+    const target = document.querySelector<HTMLElement>("[data-log] a[data-open]") ?? document.getElementById("content");
+    target?.focus();
+  };
+  return (
+    <AppLink href="#content" className={css.skip} onFollow={skip}>
+      Skip to the content
+    </AppLink>
   );
 }
 

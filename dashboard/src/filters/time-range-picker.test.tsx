@@ -65,3 +65,14 @@ it("offers today and yesterday, in the viewer's time zone", async () => {
   expect(await screen.findByRole("button", { name: /^Today/, expanded: false })).toBeVisible();
   expect(again.where()).toContain(midnight(0));
 });
+
+it("refuses an end before its start, in the viewer's time zone", async () => {
+  const { where } = await renderAt("", <TimeRange />);
+  await open();
+  fireEvent.change(screen.getByLabelText("From"), { target: { value: "2026-11-21T14:00:00" } });
+  fireEvent.change(screen.getByLabelText("To"), { target: { value: "2026-11-21T13:59:59" } });
+  expect(screen.getByText(/^The end must be after 2026-11-21 14:00/)).toBeVisible();
+  expect(screen.getByRole("button", { name: "Apply" })).toBeDisabled();
+  fireEvent.submit(screen.getByRole("button", { name: "Apply" }));
+  expect(where()).toBe("/requests");
+});

@@ -53,10 +53,13 @@ function CustomRange({ range, onSelect }: { range: Range; onSelect: (range: Rang
   const [initial] = useState(() => ({ from: inputValue(range.from), to: inputValue(range.to) }));
   const [from, setFrom] = useState(initial.from);
   const [to, setTo] = useState(initial.to);
+  // Both are in the viewer's time zone and in the same format.
+  const isReversed = from !== "" && to !== "" && from >= to;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
+        if (isReversed) return;
         const isUnchanged = from === initial.from && to === initial.to;
         // If only the other end was changed, a relative end becomes the timestamp that the input showed.
         const unchangedEnd = (text: string | undefined, isSame: boolean) =>
@@ -79,10 +82,11 @@ function CustomRange({ range, onSelect }: { range: Range; onSelect: (range: Rang
         step={1}
         label="To"
         value={to}
+        error={isReversed && `The end must be after ${from.replace("T", " ")}.`}
         onChange={(event) => setTo(event.currentTarget.value)}
       />
       <Group justify="end" mt="xs">
-        <Button type="submit" size="compact-sm" variant="default">
+        <Button type="submit" size="compact-sm" variant="default" disabled={isReversed}>
           Apply
         </Button>
       </Group>
