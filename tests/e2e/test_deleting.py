@@ -37,7 +37,7 @@ def test_the_link_to_failed_requests_does_not_move_when_a_filter_is_chosen(tab: 
     expect(link).to_be_visible()
     before = link.bounding_box()
     tab.chip(failed, "model gpt-4o").click()
-    expect(tab.filter_bar.get_by_role("button", name="clear")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Clear")).to_be_visible()
     expect(tab.filter_bar).to_contain_text("1 request · 1 failed")
     assert link.bounding_box() == before
 

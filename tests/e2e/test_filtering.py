@@ -124,7 +124,7 @@ def test_clear_shows_all_requests_again(shared_tab: LogPage, crowd: dict[str, se
     tab = shared_tab.show_log("/requests?namespace=staging&model=gpt-4o-mini")
     expect(tab.filter_bar).to_contain_text("namespace is staging")
     expect(tab.filter_bar).to_contain_text(f"{len(crowd['staging'])} requests")
-    tab.filter_bar.get_by_role("button", name="clear").click()
+    tab.filter_bar.get_by_role("button", name="Clear").click()
     tab.wait_for_query()
     expect(tab.filter_bar).not_to_contain_text("staging")
     tab.scroll_to_end(REQUESTS)
@@ -207,7 +207,7 @@ def test_a_link_opened_in_another_browser_and_a_reload_show_the_same(
 
 def test_a_button_copies_the_api_call_of_the_list(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log("/requests?namespace=web")
-    button = tab.page.get_by_role("button", name="Copy API call")
+    button = tab.page.get_by_role("button", name="Copy API URL")
     before = button.bounding_box()
     button.click()
     copied = tab.page.get_by_role("button", name="Copied", exact=True)

@@ -55,7 +55,7 @@ describe("the first line of a request", () => {
       '✗ The upstream returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
     );
     expect(summarize({ ...limited, error_message: "Try again\nin 1s." })).toBe(
-      '✗ The upstream returned 429 rate_limit_exceeded: "Try again in 1s." (forwarded unchanged).',
+      '✗ The upstream returned 429 rate_limit_exceeded: "Try again in 1s" (forwarded unchanged).',
     );
     expect(summarize({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
       "✗ The upstream returned 503 Service Unavailable (forwarded unchanged).",
@@ -111,7 +111,7 @@ describe("the first line of a request", () => {
       "◌ The client disconnected after 1.90 s, before the response began. The upstream connection was closed at once.",
     );
     expect(summarize({ ...disconnected, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
-      '✗ The response ended with an error from the upstream: server_error, "Sorry.". Then the client disconnected.',
+      '✗ The response ended with an error from the upstream: server_error, "Sorry". Then the client disconnected.',
     );
   });
 

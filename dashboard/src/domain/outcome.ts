@@ -94,7 +94,7 @@ const FINISHES: Record<string, string> = {
 /** An error response of the upstream, which the client received unchanged. */
 function upstreamError(request: RequestDetail): string[] {
   const { status, error_code, reason, error_message } = request;
-  const message = error_message === null ? "" : `"${shortened(error_message)}"`;
+  const message = error_message === null ? "" : `"${shortened(error_message).replace(/(?<!\.)\.$/, "")}"`;
   if (request.result.code === "incomplete") return incomplete(request);
   if (request.result.code === "unexpected_body") {
     const sentence = error_message === null ? "The response is not JSON" : shortened(error_message);

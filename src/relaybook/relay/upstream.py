@@ -141,7 +141,7 @@ class UpstreamConnection(Connection):
         except (ResponseHeadError, FramingError) as error:
             if isinstance(error, FramingError) and error.chunk:
                 exchange.response_chunk(error.chunk, False)
-            sent = "The request was sent and will not be repeated."
+            sent = "The request was sent. Relaybook does not retry."
             message = f"The relay cannot read the upstream's response ({error}). {sent}"
             exchange.fail(RelayError.UPSTREAM_PROTOCOL_ERROR, message)
             return
@@ -270,7 +270,7 @@ class UpstreamConnection(Connection):
             return
         where = "in the middle of its response" if self.body is not None else "before it responded"
         sent = (
-            "The request was sent and will not be repeated." if self.wrote else "The request was not sent. Try again."
+            "The request was sent. Relaybook does not retry." if self.wrote else "The request was not sent. Try again."
         )
         was_reset = isinstance(exc, ConnectionResetError)
         message = f"{UPSTREAM_DID_RESET if was_reset else 'The upstream closed the connection'} {where}. {sent}"

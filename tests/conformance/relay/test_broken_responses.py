@@ -376,7 +376,7 @@ def test_a_response_with_an_unusable_framing_gets_an_error_with_the_true_reason(
     error = json.loads(response.body)["error"]
     assert (response.status, error["code"]) == (502, "upstream_protocol_error")
     assert error["message"].startswith(f"The relay cannot read the upstream's response ({reason}")
-    assert error["message"].endswith("The request was sent and will not be repeated.")
+    assert error["message"].endswith("The request was sent. Relaybook does not retry.")
 
 
 def test_an_http_1_0_client_gets_a_broken_chunked_stream_and_a_reset(world: World) -> None:

@@ -35,7 +35,7 @@ export function explainMissingMessages(request: RequestDetail): string {
 /** Why no output is shown. */
 export function explainMissingResponse(request: RequestDetail): string {
   if (request.outcome === "open") return "No response so far.";
-  if (request.response_bytes === 0) return "No response.";
+  if (request.response_bytes === 0) return request.failed ? "No response." : "The response is empty.";
   if (request.response === null) return whyUnread("response", request.stored_response_bytes, false);
   return "The response has no text that Relaybook can read. See Raw for the body.";
 }

@@ -44,7 +44,7 @@ it("the log is not shown as live while the server does not respond", async () =>
   expect(await screen.findByRole("button")).toHaveTextContent("● live l");
   answerWith(null);
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(screen.getByRole("button")).toHaveTextContent("○ offline l");
+  expect(screen.getByRole("button")).toHaveTextContent("○ disconnected l");
   answerWith(statusWith());
   await vi.advanceTimersByTimeAsync(2_500);
   expect(screen.getByRole("button")).toHaveTextContent("● live l");

@@ -17,7 +17,7 @@ const TITLES = {
   paused: "Updates are paused. Press l to resume.",
   reconnecting: "The connection was lost. The page reconnects automatically. Press l to pause.",
   "not live": "The log could not be read. Press l to pause.",
-  offline: "Relaybook does not respond. The page retries automatically. Press l to pause.",
+  disconnected: "Relaybook does not respond. The page retries automatically. Press l to pause.",
 };
 
 const HELD: Record<HoldReason, string> = {
@@ -42,7 +42,15 @@ export function LiveSwitch() {
   const isOffline = isFailing(useQuery(statusQuery()));
   const isLost = useIsLiveLost();
   const isUnread = useIsLogUnread();
-  const state = !isLive ? "paused" : isLost ? "reconnecting" : isOffline ? "offline" : isUnread ? "not live" : "live";
+  const state = !isLive
+    ? "paused"
+    : isOffline
+      ? "disconnected"
+      : isLost
+        ? "reconnecting"
+        : isUnread
+          ? "not live"
+          : "live";
   const held = useQuery(heldQuery()).data ?? null;
   const isHeld = state === "live" && held !== null;
   const { filter, range } = search;

@@ -62,10 +62,13 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   }
   return (
     <Message actions={actions}>
-      <p>
-        No request{hasRange && <> ({formatTimeRange(search.range)})</>}
-        <Asked values={values} />.
-      </p>
+      {/* A likely value already says that no request has the only value of the filter. */}
+      {(isDeleted || values.length !== 1 || likelyValues.length !== 1) && (
+        <p>
+          No request{hasRange && <> ({formatTimeRange(search.range)})</>}
+          <Asked values={values} />.
+        </p>
+      )}
       {!isDeleted &&
         likelyValues.map((each) => <LikelyValueLine key={`${each.param}=${each.value}`} likelyValue={each} />)}
       {likelyValues.length === 0 && <PrefixHint />}

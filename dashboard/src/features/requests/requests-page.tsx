@@ -252,7 +252,7 @@ export function RequestsPage() {
 
 const NO_GAPS: never[] = [];
 
-/** Copies the API call that returns the rows shown here. */
+/** Copies the URL of the API call that returns the rows shown here. */
 export function CopyApiCall() {
   const search = useLogSearch();
   const place = useRef<HTMLSpanElement>(null);
@@ -261,9 +261,9 @@ export function CopyApiCall() {
     <span ref={place} className={pageCss.call}>
       <CopyButton
         text={window.location.origin + apiUrl("requests", toListParams(search))}
-        label="the API call for this list"
+        label="the API URL of this list"
       >
-        Copy API call
+        Copy API URL
       </CopyButton>
     </span>
   );
