@@ -49,6 +49,14 @@ describe("the first line of a request", () => {
     expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
   });
 
+  it("does not call a HEAD request a failure if the upstream has no such path", () => {
+    const result = { code: "not_found", text: "404 not found", tone: "neutral" } as const;
+    const head = { method: "HEAD", status: 404, failed: false, reason: "Not Found", error_code: null, result };
+    expect(summarize({ ...head, error_message: null })).toBe(
+      "◌ The upstream returned 404 Not Found (forwarded unchanged). A client sends HEAD to test the connection, so this is not a failure.",
+    );
+  });
+
   it("quotes an error from the upstream", () => {
     const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
     expect(summarize({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(

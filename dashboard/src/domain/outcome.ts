@@ -53,7 +53,8 @@ function sentencesOf(request: RequestDetail, now: Date): string[] {
     case "upstream_failed":
       return upstreamFailed(request);
     default:
-      return request.failed ? upstreamError(request) : complete(request);
+      if (request.failed) return upstreamError(request);
+      return (request.status ?? 0) >= 400 ? unanswered(request) : complete(request);
   }
 }
 
@@ -106,6 +107,11 @@ function upstreamError(request: RequestDetail): string[] {
   }
   const name = [status, error_code ?? reason].filter(Boolean).join(" ");
   return [`The upstream returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+}
+
+/** An error status that is no failure. */
+function unanswered(request: RequestDetail): string[] {
+  return [...upstreamError(request), "A client sends HEAD to test the connection, so this is not a failure."];
 }
 
 /** A response that ended cleanly before it was complete. */

@@ -12,7 +12,7 @@ export type Row = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -145,7 +145,7 @@ export type Result = {
   code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "incomplete" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unexpected_body" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
   /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
-  /** How the dashboard shows the result. `neutral` means that the client disconnected early. */
+  /** How the dashboard shows the result. `neutral` means that the client disconnected early, or that the upstream answered a `HEAD` request with 404 or 405. */
   tone: "bad" | "good" | "neutral" | "running";
 };
 
@@ -210,7 +210,7 @@ export type RequestDetail = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -758,7 +758,7 @@ export type ThreadRow = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;

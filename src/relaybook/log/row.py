@@ -58,7 +58,10 @@ class Result(msgspec.Struct, frozen=True):
     text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
     tone: Annotated[
         Tone,
-        Meta(description="How the dashboard shows the result. `neutral` means that the client disconnected early."),
+        Meta(
+            description="How the dashboard shows the result. `neutral` means that the client disconnected early, or "
+            "that the upstream answered a `HEAD` request with 404 or 405."
+        ),
     ]
 
 
@@ -70,6 +73,7 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     402: ("payment_required", "payment required"),
     403: ("forbidden", "forbidden"),
     404: ("not_found", "not found"),
+    405: ("error", "method not allowed"),
     408: ("request_timeout", "request timeout"),
     409: ("conflict", "conflict"),
     413: ("too_large", "too large"),
@@ -128,9 +132,9 @@ def result_of(record: Record) -> Result:
             return Result("refused", f"{status} refused" if status else "Refused", "bad")
         case "upstream_failed":
             return _upstream_failure(record.error_code, status)
-    if record.failed and status is not None and status >= 400:
+    if status is not None and status >= 400:
         code, text = ERROR_STATUSES.get(status, ("error", "error"))
-        return Result(code, f"{status} {text}", "bad")
+        return Result(code, f"{status} {text}", "bad" if record.failed else "neutral")
     if record.failed:
         return _failed_response(record)
     finish = finish_of(record.finish_reason)

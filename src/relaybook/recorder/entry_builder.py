@@ -145,7 +145,7 @@ class EntryBuilder:
         Without ``bodies``, bodies are not parsed.
         """
         record, _ = self._record_of(exchange, _INTERRUPTED, bodies)
-        record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
+        record.outcome, record.failed = "open", _is_failed("open", record.method, record.status)
         record.ended_at = record.duration_ms = record.stream_ended = record.cost_reason = None
         if not is_shown:
             return Running(record=record)
@@ -194,7 +194,7 @@ class EntryBuilder:
             started_at=started_us,
             ended_at=started_us + ran_ns // 1000,
             outcome=closed.outcome,
-            failed=_is_failed(closed.outcome, status),
+            failed=_is_failed(closed.outcome, method, status),
             namespace=opened.namespace,
             properties=opened.properties,
             warnings=_warnings(exchange),
@@ -392,8 +392,12 @@ class EntryBuilder:
             record.cost_usd, record.prices_version, record.cost_reason = cost
 
 
-def _is_failed(outcome: str, status: int | None) -> bool:
-    return outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400)
+def _is_failed(outcome: str, method: str, status: int | None) -> bool:
+    if outcome in ("upstream_failed", "interrupted", "refused"):
+        return True
+    # Claude Code sends HEAD to the base URL at its start, to open a connection. Any answer does.
+    is_probe = method == "HEAD" and status in (404, 405)
+    return status is not None and status >= 400 and not is_probe
 
 
 def _cost_reason(record: Record, exchange: JournalExchange, found: Match, reading: Reading | None) -> CostReason | None:

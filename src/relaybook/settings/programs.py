@@ -40,7 +40,8 @@ claude
             "Each session is a thread. Subagents, titles and counts of tokens are requests of their own, and titles "
             "are conversations of their own.",
             "At its start, Claude Code also sends a `HEAD` request to the base URL, without tags. If the upstream "
-            "answers with 404, the log shows a failed request. With the namespace in the base URL, as in "
+            "answers with 404 or 405, the request has not failed, because any answer shows that the upstream can be "
+            "reached. With the namespace in the base URL, as in "
             "`{{namespace_url}}`, this request has the namespace, too.",
             "If the upstream rejects the key, Claude Code repeats the request for a while without a message. The log "
             "shows the status 401.",

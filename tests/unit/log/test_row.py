@@ -64,6 +64,8 @@ def cut_off(status: int = 200, **fields: Any) -> dict[str, Any]:
         (failed(status=401), Result("unauthorized", "401 unauthorized", "bad")),
         (failed(status=529), Result("overloaded", "529 overloaded", "bad")),
         (failed(status=418), Result("error", "418 error", "bad")),
+        ({"method": "HEAD", "status": 404}, Result("not_found", "404 not found", "neutral")),
+        ({"method": "HEAD", "status": 405}, Result("error", "405 method not allowed", "neutral")),
         (failed(), Result("error_in_response", "200 · error in response", "bad")),
         (failed(status=None), Result("error_in_response", "Error in response", "bad")),
         (failed(error_code="not_json"), Result("unexpected_body", "200 · not JSON", "bad")),

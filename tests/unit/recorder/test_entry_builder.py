@@ -115,6 +115,15 @@ def test_a_compressed_response_is_parsed_and_stored_compressed() -> None:
     assert entry.response.rest == [packed]
 
 
+@pytest.mark.parametrize(
+    ("method", "status", "failed"),
+    [(b"HEAD", 404, False), (b"HEAD", 405, False), (b"HEAD", 401, True), (b"HEAD", 500, True), (b"GET", 404, True)],
+)
+def test_a_head_request_for_an_unknown_path_has_not_failed(method: bytes, status: int, failed: bool) -> None:
+    script = call(b"", b"", target=b"/", method=method, kind="other", status=status)
+    assert record_of(script).failed is failed
+
+
 def test_an_upstream_error_is_failed_with_its_message() -> None:
     body = b'{"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}'
     record = record_of(call(body, status=429))

@@ -25,7 +25,8 @@ MEANINGS: Final[dict[str, str]] = {
     "response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped "
     "or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was "
     "malformed, too slow or too large.",
-    "failed": "`true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, "
+    "failed": "`true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is "
+    "`upstream_failed`, `interrupted` or `refused`, "
     "if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. "
     "`false` if only the client disconnected.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",

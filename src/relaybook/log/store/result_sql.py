@@ -32,7 +32,7 @@ RESULT: Final = f"""CASE
   WHEN r.outcome = 'interrupted' THEN {_cases("r.error_code", _FROM_LOG_ERROR, "relay_stopped")}
   WHEN r.outcome = 'refused' THEN 'refused'
   WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
-  WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
+  WHEN r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
   WHEN r.failed = 1 THEN {_cases("r.error_code", UNUSABLE_RESPONSES, "error_in_response")}
   {_FROM_FINISH}
   ELSE 'complete'
