@@ -150,10 +150,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     isLiveOn && pages !== undefined && !query.isPlaceholderData,
     {
       onRows: (rows, perSecond) => {
-        const ended = rows.filter(({ id, outcome }) => outcome !== "open" && !known.has(id));
-        if (ended.length > 0 && perSecond <= CALM_PER_SECOND) {
-          recount(new Set([...known, ...[...live.finished, ...ended].map(({ id }) => id)]).size);
-        }
+        const ended = rows.filter(({ id, outcome }) => outcome !== "open" && !known.has(id)).length;
+        if (ended > 0 && perSecond <= CALM_PER_SECOND) recount(known.size + live.finished.length + ended);
         const reason = includesNewest ? (perSecond > RUSH_PER_SECOND ? "rush" : mayMove.onNewRows()) : "older";
         setHold(reason);
         const moves = reason === undefined;
