@@ -27,12 +27,12 @@ export function barsOf(answer: StatsResponse): Bucket[] {
 
 /** The height of the histogram in pixels, with space for a mark above the highest bar. */
 export const HISTOGRAM_HEIGHT = 22;
-const MARK = { height: 2, distance: 1 };
+const MARK = { height: 1.5, distance: 1 };
 const MAX_BAR = HISTOGRAM_HEIGHT - MARK.height - MARK.distance;
 /** Bars are at least this high, so that a single request is visible. */
 const MIN_BAR = 2;
-/** A lower red part would not be visible, or would look like a larger share. */
-const MIN_FAILED = 1;
+/** A lower red part would not be visible. */
+const MIN_FAILED = 0.5;
 
 /**
  * Heights in pixels. `failed` is the share of the bar that the failed requests have. If it would be too low to be

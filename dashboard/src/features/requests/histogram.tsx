@@ -132,8 +132,8 @@ export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
     >
       <path className={css.all} d={pathOf(({ all }) => ({ bottom: 0, height: all }), gap)} />
       <path className={css.error} d={pathOf(({ failed }) => ({ bottom: 0, height: failed }), gap)} />
-      {/* Half as wide as a bar. */}
-      <path className={css.error} d={pathOf(({ mark }) => mark, (1 + gap) / 2)} />
+      {/* A third as wide as a bar. */}
+      <path className={css.mark} d={pathOf(({ mark }) => mark, (2 + gap) / 3)} />
     </svg>
   );
 }
