@@ -85,6 +85,9 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     504: ("gateway_timeout", "gateway timeout"),
     529: ("overloaded", "overloaded"),
 }
+#: A HEAD request with one of these statuses has not failed. Claude Code sends HEAD to the base URL at its start, to
+#: open a connection, and any answer does.
+PROBE_STATUSES: Final = (404, 405)
 #: Texts of the ``Result`` for upstream failures, by error code. The code of the ``Result`` is the error code.
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",

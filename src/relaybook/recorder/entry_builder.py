@@ -39,6 +39,7 @@ from relaybook.log.record import (
     stored_id,
 )
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
+from relaybook.log.row import PROBE_STATUSES
 from relaybook.log.search_text import search_text
 from relaybook.log.store.entry import Body, BodyRef, Entry
 from relaybook.log.store.port import Running
@@ -395,8 +396,7 @@ class EntryBuilder:
 def _is_failed(outcome: str, method: str, status: int | None) -> bool:
     if outcome in ("upstream_failed", "interrupted", "refused"):
         return True
-    # Claude Code sends HEAD to the base URL at its start, to open a connection. Any answer does.
-    is_probe = method == "HEAD" and status in (404, 405)
+    is_probe = method == "HEAD" and status in PROBE_STATUSES
     return status is not None and status >= 400 and not is_probe
 
 

@@ -226,6 +226,17 @@ def test_a_response_that_cannot_be_used_is_found_by_its_result(store: Store, err
     assert others_found == [entry.record for entry in reversed(others)]
 
 
+def test_a_head_request_that_has_not_failed_is_found_by_its_result_and_not_as_failed(store: Store) -> None:
+    probe = an_entry(method="HEAD", status=404)
+    failed = an_entry(failed=True, status=404)
+    store.commit(probe, failed, an_entry())
+    found = {
+        name: store.reader.page(Filter((Term(name, (value,)),)), 100, None, soon()).records
+        for name, value in {"result": "not_found", "failed": "true"}.items()
+    }
+    assert found == {"result": [failed.record, probe.record], "failed": [failed.record]}
+
+
 def test_a_result_with_hundreds_of_finish_reasons_is_found(store: Store) -> None:
     store.commit(*(an_entry(finish_reason=f"length,other{number}") for number in range(600)))
     query = Filter((Term("result", ("truncated",)),))

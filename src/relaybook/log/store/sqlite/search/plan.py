@@ -8,7 +8,7 @@ log itself is scanned.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 import apsw
@@ -16,7 +16,7 @@ import apsw
 from relaybook.apis import MOST_COMMON
 from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import ANY, SECTIONS, WITH_ANY, WORDS, Filter, Term, comparison
-from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
+from relaybook.log.row import ERROR_STATUSES, FINISHES, PROBE_STATUSES, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.index.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 from relaybook.log.store.sqlite.index.vocabulary import prefix_query
@@ -325,18 +325,21 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
     return None
 
 
-def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return a field and values. Every request with this result has one of these values in this field.
+def _conditions_of_result(code: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return fields and values. Every request with this result has one of the values of a field in this field.
 
     But ``finish_reason`` can be a list, such as ``stop,length``. Then this list contains one of the returned values.
-    `None` for ``complete`` and ``running``, because no index serves these results.
+    Empty for ``complete`` and ``running``, because no index serves these results.
     """
     if code in _OUTCOMES:
-        return "outcome", (_OUTCOMES[code],)
+        return [("outcome", (_OUTCOMES[code],))]
     reasons = tuple(reason for reason, finish in FINISH_REASONS.items() if FINISHES[finish][0] == code)
     if reasons:
-        return "finish_reason", reasons
-    return None if code in ("complete", "running") else ("failed", ("true",))
+        return [("finish_reason", reasons)]
+    if code in ("complete", "running"):
+        return []
+    probes = tuple(str(status) for status in PROBE_STATUSES if ERROR_STATUSES[status][0] == code)
+    return [("failed", ("true",)), *([("status", probes)] if probes else [])]
 
 
 _OUTCOMES: Final = {
@@ -351,23 +354,23 @@ def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates |
     """Return scans that yield all requests with these results.
 
     The scans may also yield other requests, so the result of each request is checked. The scans use the indexes on
-    outcomes, finish reasons and failures.
+    outcomes, finish reasons, failures and error statuses.
     """
     scans: dict[Scan, None] = {}
     records = 0
-    for condition in {_condition_of_result(code) for code in codes}:
-        if condition is None:
-            return None
-        name, values = condition
+    conditions = [_conditions_of_result(code) for code in codes]
+    if [] in conditions:
+        return None
+    for name, values in dict.fromkeys(chain.from_iterable(conditions)):
         if name == "finish_reason":
             found = _uncommon_values(connection, name, _with_reasons(connection, values))
         else:
             found = _failures(connection, name, values)
         if found is None:
             return None
-        scans |= dict.fromkeys(found.scans)
+        scans |= dict.fromkeys(scan for scan in found.scans if scan != _EMPTY_SCAN)
         records += found.records
-    return _Candidates(tuple(scans), records, is_exact=False)
+    return _Candidates(tuple(scans) or (_EMPTY_SCAN,), records, is_exact=False)
 
 
 def _with_reasons(connection: apsw.Connection, reasons: Sequence[str]) -> list[str]:

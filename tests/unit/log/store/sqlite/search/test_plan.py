@@ -109,6 +109,7 @@ def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection,
     ("results", "expected"),
     [
         (("rate_limited",), ["requests_failed"]),
+        (("not_found",), ["requests_failed"]),
         (("rate_limited", "error_in_response"), ["requests_failed"]),
         (("incomplete", "unexpected_body"), ["requests_failed"]),
         (("client_disconnected",), ["requests_outcome"]),
