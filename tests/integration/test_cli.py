@@ -34,6 +34,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.ask.asker import Asker
+from relaybook.log.query.filters import Sort
 from relaybook.log.record import Detail
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body, Entry
@@ -205,7 +206,7 @@ def test_the_directory_and_the_server_give_the_same_results(data: Path) -> None:
         server = ServerLog(f"http://{address}", None)
         for terms, limit in [([], 2), ([("namespace", "ios")], 500), ([("q", "raining -model:gpt-5")], 1)]:
             assert store.latest(terms, limit) == server.latest(terms, limit)
-            assert store.top(terms, "duration_ms", limit) == server.top(terms, "duration_ms", limit)
+            assert store.top(terms, Sort("duration_ms"), limit) == server.top(terms, Sort("duration_ms"), limit)
         for any_id in (odd.record.id.upper(), "chatcmpl-2", "chatcmpl-3", "none", "", "a/b?c#d %41", "x\ny"):
             assert store.find(any_id) == server.find(any_id), any_id
             if any_id:

@@ -10,7 +10,7 @@ from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.filters import Filter, Sort, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.clickhouse import substrings
 from relaybook.log.store.clickhouse.connection import Database
@@ -190,7 +190,7 @@ def test_a_search_for_a_substring_ends_at_the_deadline_and_what_it_found_counts(
     assert ([record.cost_usd for record in page.records], page.complete) == ([4.0, 3.0], False)
     counted = after_two(lambda deadline_ns: reader.count(filter_, deadline_ns))
     assert (counted.requests, counted.complete) == (2, False)
-    top = after_two(lambda deadline_ns: reader.top(filter_, "cost_usd", 10, deadline_ns))
+    top = after_two(lambda deadline_ns: reader.top(filter_, Sort("cost_usd"), 10, deadline_ns))
     assert ([record.cost_usd for record in top.records], top.complete) == ([4.0, 3.0], False)
     totals = after_two(lambda deadline_ns: reader.feedback_totals(filter_, deadline_ns))
     assert (totals.requests, totals.score_sum, totals.complete) == (1, 0.5, False)

@@ -10,6 +10,7 @@ from typing import Final
 
 from relaybook.apis import APIS, Api
 from relaybook.log.descriptions import COST_REASONS, FIELDS, GAP_REASONS, REFUSALS
+from relaybook.log.numbers import SORTED_NUMBERS, Number
 from relaybook.log.query.filters import ANY
 from relaybook.log.request_view import MAX_BODY_BYTES
 
@@ -31,6 +32,9 @@ def vocabulary_page() -> str:
             _table("FIELD_LABELS", "Labels of fields, if they differ from the name.", labels),
             "\n/** Fields that are compared with a number. */\n",
             f"export const NUMBER_FIELDS: readonly string[] = {json.dumps(numbers)};\n",
+            _SORT_TYPES,
+            *(f"  {number.field}: {json.dumps(_sort(number))},\n" for number in SORTED_NUMBERS),
+            "};\n",
             _table(
                 "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
             ),
@@ -85,6 +89,28 @@ export type Api = {
 /** The APIs, by kind of request. */
 export const APIS: Readonly<Record<Row["kind"], Api>> = {
 """
+
+_SORT_TYPES: Final = """
+/** A number by which the log can be sorted. */
+export type SortField = {
+  /** The name of its filter, or `null` if it has no filter of its own. */
+  term: string | null;
+  /** The name of the number. */
+  label: string;
+  /** The orders: the highest values first, the lowest values first. */
+  highest: string;
+  lowest: string;
+  /** Follows `without`. */
+  missing: string;
+};
+
+/** The numbers by which the log can be sorted, by the names of their fields. */
+export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
+"""
+
+
+def _sort(number: Number) -> dict[str, str | None]:
+    return {name: getattr(number, name) for name in ("term", "label", "highest", "lowest", "missing")}
 
 
 def _api(api: Api) -> dict[str, object]:

@@ -23,7 +23,7 @@ export type QueryError = { readonly text: string; readonly message: string };
  * query, and the page was read without it.
  */
 export type LogPage = RequestPage &
-  Pick<LogSearch, "filter" | "range" | "sort"> & { listKey: string; refused?: QueryError };
+  Pick<LogSearch, "filter" | "range" | "sort" | "order"> & { listKey: string; refused?: QueryError };
 
 /** Filter and range as API parameters, also used as a cache key. */
 export function askedOf(search: LogSearch): [string, string][] {

@@ -15,12 +15,13 @@ const RETRY_MS = 60_000;
 
 /**
  * Aggregates over time, grouped by a field or `property.<name>`. Without `bucketSeconds`, the API returns about 120
- * buckets.
+ * buckets. With `isCompared`, the response also has the same span before, if the time range has a start.
  */
-export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: number) {
+export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: number, isCompared = false) {
   const params = askedOf(search);
   if (by !== undefined) params.push(["by", by]);
   if (bucketSeconds !== undefined) params.push(["bucket", String(bucketSeconds)]);
+  if (isCompared && search.range.from !== undefined) params.push(["previous", "true"]);
   return queryOptions({
     queryKey: ["stats", params],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
@@ -44,15 +45,16 @@ function isPast(to: string | undefined, now = serverTime()): boolean {
   return end !== undefined && end.getTime() + LATE_MS < now.getTime();
 }
 
-/** Aggregates for each of the last 24 hours, grouped by a field. */
-export function hourlyQuery(by: string) {
+/** Aggregates for each of the last 24 hours, grouped by a field. With `values`, only requests with these values count. */
+export function hourlyQuery(by: string, values: readonly string[] = []) {
   const params: [string, string][] = [
+    ...values.map((value): [string, string] => [by, value]),
     ["by", by],
     ["from", "-24h"],
     ["bucket", "3600"],
   ];
   return queryOptions({
-    queryKey: ["hourly", by],
+    queryKey: ["hourly", by, values],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: HOURLY_FRESH_MS,
     refetchInterval: ({ state }) => (isDeadlineError(state.error) ? retryInterval(state.data) : HOURLY_FRESH_MS),

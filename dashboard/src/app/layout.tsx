@@ -7,6 +7,7 @@ import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import { latestDeletionQuery } from "~/api/deletions";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
+import { addValue } from "~/domain/filter";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
 import { PaletteButton } from "~/features/palette/palette-button";
 import { LiveSwitch } from "~/features/requests/live-controls";
@@ -14,7 +15,7 @@ import { SampleNote, VersionNotice } from "~/features/status/banners";
 import { DeletionNotice } from "~/features/status/deletion-notice";
 import { RereadNotice } from "~/features/status/reread-notice";
 import { StatusLine } from "~/features/status/status-bar";
-import { LabelsContext, labelsOf } from "~/filters/labels";
+import { LabelsContext, labelsOf, useLabels } from "~/filters/labels";
 import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
 import { AppLink, FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
@@ -105,6 +106,9 @@ function HoveredValueMenu() {
 
 /** `search` is the filter and time range with which the other pages open. */
 function Header({ search, children }: { search: LogSearch; children: ReactNode }) {
+  // People compare namespaces, if there are several.
+  const isGrouped = useLabels().size > 1;
+  const overview = isGrouped ? { ...search, filter: addValue(search.filter, "by", "namespace") } : search;
   return (
     <header className={css.head}>
       <Link to="/requests" search={search} className={css.brand}>
@@ -117,7 +121,7 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
         <Link to="/namespaces" search={EMPTY_SEARCH} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
           Namespaces
         </Link>
-        <Link to="/overview" search={search} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
+        <Link to="/overview" search={overview} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
           Overview
         </Link>
         <Link to="/connect" search={search} activeProps={CURRENT}>

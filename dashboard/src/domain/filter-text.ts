@@ -1,7 +1,7 @@
 /** Filter terms as text, for chips and accessible names. Pure. */
 
 import { count } from "~/format/number";
-import { FIELD_LABELS, NUMBER_FIELDS } from "~/generated/vocabulary";
+import { FIELD_LABELS, NUMBER_FIELDS, SORT_FIELDS } from "~/generated/vocabulary";
 import { fieldOf, isWordTerm, PREFIX } from "./filter";
 import type { LogSearch } from "./log-search";
 import { formatTimeRange } from "./time-range";
@@ -9,7 +9,7 @@ import { formatTimeRange } from "./time-range";
 /** One value of a term as text: `duration` `>` `2 s`. The verb can be empty: `text:` `refund`. */
 export type TermText = { name: string; verb: string; value: string };
 
-const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>-?\d+(?:\.\d+)?)(?<unit>ms|s|m|h)?$/u;
+const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>-?\d+(?:\.\d+)?)\s*(?<unit>[A-Za-z%]+)?$/u;
 const SIGNS: Readonly<Record<string, string>> = { ">=": "≥", "<=": "≤" };
 
 /** One value of a term as text: `namespace is staging`, `duration > 2 s`, `text: refund`. */
@@ -56,25 +56,26 @@ export function removableName(name: string): string {
   return fieldOf(name) === "failed" || isWordTerm(name) ? "filter" : labelOf(fieldOf(name));
 }
 
-/** The name of each sort field of the API, for use in a sentence. */
-export const SORT_FIELDS: Readonly<Record<string, string>> = {
-  cost_usd: "cost",
-  duration_ms: "duration",
-  first_token_ms: "time to first token",
-  input_tokens: "input tokens",
-  output_tokens: "output tokens",
-};
+/** The order of a sorted log: `Most expensive first`. */
+export function orderText(sort: string, order: LogSearch["order"]): string {
+  const field = SORT_FIELDS[sort];
+  if (field === undefined) return `By ${sort}`;
+  return order === "asc" ? field.lowest : field.highest;
+}
 
 /**
- * A search on one line: `namespace is staging · last hour · by cost`. The time range is omitted if the search covers
+ * A search on one line: `namespace is staging · last hour · most expensive first`. The time range is omitted if the search covers
  * all time.
  */
-export function describeSearch({ filter, range, sort }: LogSearch): string {
+export function describeSearch({ filter, range, sort, order }: LogSearch): string {
   const terms = filter.flatMap(({ name, values, negated }) =>
     values.map((value) => termLabel(describeValue(name, value, negated))),
   );
   if (range.from !== undefined || range.to !== undefined) terms.push(formatTimeRange(range));
-  if (sort !== undefined) terms.push(`by ${SORT_FIELDS[sort] ?? sort}`);
+  if (sort !== undefined) {
+    const text = orderText(sort, order);
+    terms.push(text.charAt(0).toLowerCase() + text.slice(1));
+  }
   return terms.join(" · ");
 }
 

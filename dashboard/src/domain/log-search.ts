@@ -4,13 +4,16 @@ import { addValue, excludeValue, type Filter, fieldOf, type Term, type TimeRange
 
 /**
  * The search parameters of the log. `live` is `false` if live updates are paused. With `sort`, the log shows the
- * requests with the highest values of this field instead of the latest requests. The API rejects unknown fields.
+ * requests with the highest values of this field instead of the latest requests, or the lowest values if `order` is
+ * `asc`. The API rejects unknown fields. `columns` are the columns of a link to a view, separated by commas.
  */
 export type LogSearch = {
   readonly filter: Filter;
   readonly range: TimeRange;
   readonly live?: false;
   readonly sort?: string;
+  readonly order?: "asc";
+  readonly columns?: string;
 };
 
 export const EMPTY_SEARCH: LogSearch = { filter: [], range: {} };
@@ -19,6 +22,7 @@ export const EMPTY_SEARCH: LogSearch = { filter: [], range: {} };
 export function formatSearch(search: LogSearch): string {
   const pairs = toListParams(search);
   if (search.live === false) pairs.push(["live", "off"]);
+  if (search.columns !== undefined) pairs.push(["columns", search.columns]);
   return formatPairs(pairs);
 }
 
@@ -33,15 +37,27 @@ export function searchOf(params: readonly (readonly [string, string])[]): LogSea
   return parseSearch(formatPairs(params));
 }
 
-/** Convert a search to parameters of the API's list of requests, including the sort field. */
+/** Convert a search to parameters of the API's list of requests, including the sort field and its order. */
 export function toListParams(search: LogSearch): [string, string][] {
   const pairs = toApiParams(search);
-  return search.sort === undefined ? pairs : [...pairs, ["sort", search.sort]];
+  if (search.sort !== undefined) pairs.push(["sort", search.sort]);
+  if (search.sort !== undefined && search.order !== undefined) pairs.push(["order", search.order]);
+  return pairs;
 }
 
 /** The same search in another order. If `sort` is `undefined`, the newest requests come first. */
-export function withSort({ sort: _, ...search }: LogSearch, sort: string | undefined): LogSearch {
-  return sort === undefined ? search : { ...search, sort };
+export function withSort(
+  { sort: _, order: __, ...search }: LogSearch,
+  sort: string | undefined,
+  order?: "asc",
+): LogSearch {
+  if (sort === undefined) return search;
+  return order === undefined ? { ...search, sort } : { ...search, sort, order };
+}
+
+/** The same search with other columns. If `columns` is `undefined`, the columns are those of the reader. */
+export function withColumns({ columns: _, ...search }: LogSearch, columns: string | undefined): LogSearch {
+  return columns === undefined ? search : { ...search, columns };
 }
 
 /** Convert the filter and the time range of a search to parameters of the API. */
@@ -60,10 +76,14 @@ export function parseSearch(text: string): LogSearch {
   const range: { from?: string; to?: string } = {};
   let live = true;
   let sort: string | undefined;
+  let order: "asc" | undefined;
+  let columns: string | undefined;
   for (const [key, value] of new URLSearchParams(text)) {
     if (key === "from" || key === "to") range[key] = value;
     else if (key === "live") live = value !== "off";
     else if (key === "sort") sort = value;
+    else if (key === "order") order = value === "asc" ? value : undefined;
+    else if (key === "columns") columns = value;
     else {
       const negated = key.startsWith(NOT);
       const term = terms.get(key) ?? { name: negated ? key.slice(NOT.length) : key, values: [], negated };
@@ -72,7 +92,7 @@ export function parseSearch(text: string): LogSearch {
     }
   }
   const filter: Term[] = [...terms.values()];
-  return withSort(live ? { filter, range } : { filter, range, live: false }, sort);
+  return withColumns(withSort(live ? { filter, range } : { filter, range, live: false }, sort, order), columns);
 }
 
 /** Add parameters to a search. A time range in the parameters replaces the time range of the search. */

@@ -63,7 +63,7 @@ const typeName = async (name: string) =>
 it("the filter is saved under the typed name with its time range and sort field", async () => {
   const { calls } = await show("?namespace=staging&not.words=late&from=-1h&sort=cost_usd&live=off");
   await click("Save filter…");
-  await screen.findByText("namespace is staging · not text: late · last hour · by cost");
+  await screen.findByText("namespace is staging · not text: late · last hour · most expensive first");
   expect(await button("Save")).toBeDisabled();
   await typeName(" Refunds ");
   await click("Save");

@@ -37,6 +37,22 @@ export function bytes(value: number | null): string {
   return `${value} B`;
 }
 
+/** Tokens per second: `7.4`, `52`, `1,204`. `null` is a dash. */
+export function rate(perSecond: number | null): string {
+  if (perSecond === null) return "–";
+  return perSecond < 9.95 ? perSecond.toFixed(1) : WHOLE.format(Math.round(perSecond));
+}
+
+/** A share from 0 to 1: `0 %`, `<1 %`, `7.1 %`, `82 %`. `null` is a dash. Only all of something is `100 %`. */
+export function share(fraction: number | null): string {
+  if (fraction === null) return "–";
+  const percents = fraction * 100;
+  if (percents === 0 || percents === 100) return `${percents} %`;
+  if (percents < 0.1) return "<0.1 %";
+  if (percents < 9.95) return `${trim(percents.toFixed(1))} %`;
+  return `${Math.min(99, Math.round(percents))} %`;
+}
+
 /** `1 request`, `2 requests`. */
 export function plural(value: number, singular: string, pluralForm = `${singular}s`): string {
   return `${count(value)} ${value === 1 ? singular : pluralForm}`;

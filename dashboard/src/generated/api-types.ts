@@ -114,6 +114,10 @@ export type Row = {
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
+  /** Share of the input tokens that were read from the provider's cache, from 0 to 1. `null` if unknown. */
+  cached_share: number | null;
+  /** Output tokens per second between the first token and the end: `output_tokens` divided by `duration_ms` minus `first_token_ms`. `null` if the response was not a stream, if the number of tokens is unknown or 0, or if all tokens arrived within 10 ms. */
+  tokens_per_second: number | null;
   /** How the request ended, in a few words. */
   result: Result;
   /** `true` if a search for `words` found the words only in earlier messages of the conversation. Otherwise the field is missing. */
@@ -149,7 +153,7 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first. With `sort=<field>`, the page is in descending order of this field. */
+/** A page of the log, newest first. With `sort=<field>`, the page is in the order of this field. */
 export type RequestPage = {
   data: (Row)[];
   /** Running requests, latest start first. Only the first page has this field, and only if `sort` is not set. */
@@ -158,7 +162,7 @@ export type RequestPage = {
   next_cursor: string | null;
   /** The `cursor` for newer requests. `null` if `sort` is set. On an empty page, `newer_cursor` can also be `null`. In this case, use the last `newer_cursor` that was not `null`. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues the search. With `sort`, the page has the highest values among the requests that were found before the deadline. */
+  /** `false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues the search. With `sort`, the page has the highest (or lowest) values among the requests that were found before the deadline. */
   complete: boolean;
   /** Likely corrections of filter values that no request has. Present only if no request was found. */
   likely_values?: (LikelyValue)[];
@@ -312,6 +316,10 @@ export type RequestDetail = {
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
+  /** Share of the input tokens that were read from the provider's cache, from 0 to 1. `null` if unknown. */
+  cached_share: number | null;
+  /** Output tokens per second between the first token and the end: `output_tokens` divided by `duration_ms` minus `first_token_ms`. `null` if the response was not a stream, if the number of tokens is unknown or 0, or if all tokens arrived within 10 ms. */
+  tokens_per_second: number | null;
   /** How the request ended, in a few words. */
   result: Result;
 };
@@ -667,6 +675,8 @@ export type StatsResponse = {
   groups: (StatsGroup)[];
   other: StatsRest | null;
   total: Aggregate;
+  /** The same span before. `null` without `previous=true` or without `from`, if the log has no request from before that span, or if the aggregates could not be computed in time. */
+  previous?: StatsPrevious | null;
   /** `rollups`: precomputed aggregates were used. `log`: the aggregates were computed from the records. */
   source: "log" | "rollups";
 };
@@ -677,6 +687,8 @@ export type StatsGroup = {
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
+  /** The aggregates of this group in the same span before. `null` if they are unknown, because the group was not among the 20 groups with the most requests then, or without `previous=true`. */
+  previous?: Aggregate | null;
 };
 
 /** The aggregates of one bucket, which is a time range of `bucket_seconds`. Empty buckets are omitted. */
@@ -689,11 +701,13 @@ export type StatsPoint = {
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
+  /** Percentiles of `tokens_per_second`, of the requests for which it is known. The unit is 1/s. */
+  tokens_per_second: Percentiles;
   /** Start of the bucket. */
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+/** The 50th, 95th and 99th percentiles. `null` if nothing was measured. Durations are in milliseconds.
 
 A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values. */
 export type Percentiles = {
@@ -712,11 +726,22 @@ export type Aggregate = {
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
+  /** Percentiles of `tokens_per_second`, of the requests for which it is known. The unit is 1/s. */
+  tokens_per_second: Percentiles;
 };
 
 /** The aggregates of all requests that are in none of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
+  total: Aggregate;
+};
+
+/** The aggregates of the span before the time range, which is as long, up to half a bucket. */
+export type StatsPrevious = {
+  /** Start of the span. */
+  from: string;
+  /** End of the span, and start of the time range. */
+  to: string;
   total: Aggregate;
 };
 
@@ -860,6 +885,10 @@ export type ThreadRow = {
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
+  /** Share of the input tokens that were read from the provider's cache, from 0 to 1. `null` if unknown. */
+  cached_share: number | null;
+  /** Output tokens per second between the first token and the end: `output_tokens` divided by `duration_ms` minus `first_token_ms`. `null` if the response was not a stream, if the number of tokens is unknown or 0, or if all tokens arrived within 10 ms. */
+  tokens_per_second: number | null;
   /** How the request ended, in a few words. */
   result: Result;
 };
@@ -1030,6 +1059,8 @@ export type Namespace = {
   namespace: string;
   requests: number;
   failed: number;
+  /** Share of failed requests, from 0 to 1. `null` if there are no requests. */
+  failed_share: number | null;
   /** `null` if only the requests of a time range are counted. */
   input_tokens: number | null;
   /** `null` if only the requests of a time range are counted. */

@@ -7,8 +7,14 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   finish_reason: "finish reason",
   stream_ended: "stream ended",
   first_token: "first token",
+  tokens_per_second: "tokens per second",
   input_tokens: "input tokens",
   output_tokens: "output tokens",
+  cached_tokens: "cached tokens",
+  cached_share: "cached share",
+  reasoning_tokens: "reasoning tokens",
+  request_bytes: "request size",
+  response_bytes: "response size",
   contains: "text",
   words: "text",
   said_here: "said here",
@@ -20,7 +26,38 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Fields that are compared with a number. */
-export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_token", "input_tokens", "output_tokens", "score", "retry_count"];
+export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_token", "tokens_per_second", "input_tokens", "output_tokens", "cached_tokens", "cached_share", "reasoning_tokens", "request_bytes", "response_bytes", "score", "relay", "chunks", "retry_count"];
+
+/** A number by which the log can be sorted. */
+export type SortField = {
+  /** The name of its filter, or `null` if it has no filter of its own. */
+  term: string | null;
+  /** The name of the number. */
+  label: string;
+  /** The orders: the highest values first, the lowest values first. */
+  highest: string;
+  lowest: string;
+  /** Follows `without`. */
+  missing: string;
+};
+
+/** The numbers by which the log can be sorted, by the names of their fields. */
+export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
+  cost_usd: {"term": "cost", "label": "cost", "highest": "Most expensive first", "lowest": "Cheapest first", "missing": "a cost"},
+  duration_ms: {"term": "duration", "label": "total time", "highest": "Slowest first", "lowest": "Fastest first", "missing": "a total time"},
+  first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Slowest first token first", "lowest": "Fastest first token first", "missing": "a time to first token"},
+  tokens_per_second: {"term": "tokens_per_second", "label": "tokens per second", "highest": "Most tokens per second first", "lowest": "Fewest tokens per second first", "missing": "tokens per second"},
+  input_tokens: {"term": "input_tokens", "label": "input tokens", "highest": "Most input tokens first", "lowest": "Fewest input tokens first", "missing": "input tokens"},
+  output_tokens: {"term": "output_tokens", "label": "output tokens", "highest": "Most output tokens first", "lowest": "Fewest output tokens first", "missing": "output tokens"},
+  cached_tokens: {"term": "cached_tokens", "label": "cached tokens", "highest": "Most cached tokens first", "lowest": "Fewest cached tokens first", "missing": "cached tokens"},
+  cached_share: {"term": "cached_share", "label": "cached share", "highest": "Highest cached share first", "lowest": "Lowest cached share first", "missing": "a cached share"},
+  reasoning_tokens: {"term": "reasoning_tokens", "label": "reasoning tokens", "highest": "Most reasoning tokens first", "lowest": "Fewest reasoning tokens first", "missing": "reasoning tokens"},
+  request_bytes: {"term": "request_bytes", "label": "request size", "highest": "Largest request first", "lowest": "Smallest request first", "missing": "a request size"},
+  response_bytes: {"term": "response_bytes", "label": "response size", "highest": "Largest response first", "lowest": "Smallest response first", "missing": "a response size"},
+  relay_ms: {"term": "relay", "label": "time in the relay", "highest": "Longest in the relay first", "lowest": "Shortest in the relay first", "missing": "a time in the relay"},
+  chunks: {"term": "chunks", "label": "chunks", "highest": "Most chunks first", "lowest": "Fewest chunks first", "missing": "chunks"},
+  started_at: {"term": null, "label": "time started", "highest": "Latest start first", "lowest": "Earliest start first", "missing": ""},
+};
 
 /** What happened to the requests of a gap. Follows their number. */
 export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {

@@ -177,6 +177,7 @@ export function namespace(name: string, figures: Partial<Namespace> = {}): Names
     namespace: name,
     requests: 310,
     failed: 31,
+    failed_share: 0.1,
     input_tokens: 1204,
     output_tokens: 88,
     cost_usd: 0.61,
@@ -213,5 +214,5 @@ export function hourlyAnswer(by: string, values: Record<string, Record<number, n
 function sum(requests: number): Aggregate {
   const unknown = { p50: null, p95: null, p99: null };
   const figures = { failed: 0, input_tokens: 0, output_tokens: 0, cost_usd: null };
-  return { requests, ...figures, duration_ms: unknown, first_token_ms: unknown };
+  return { requests, ...figures, duration_ms: unknown, first_token_ms: unknown, tokens_per_second: unknown };
 }

@@ -106,6 +106,7 @@ export function sum(requests: number, more: Partial<Aggregate> = {}): Aggregate 
     cost_usd: null,
     duration_ms: UNKNOWN,
     first_token_ms: UNKNOWN,
+    tokens_per_second: UNKNOWN,
     ...more,
   };
 }
@@ -196,6 +197,8 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   output_tokens: 118,
   cached_tokens: 256,
   reasoning_tokens: 0,
+  cached_share: null,
+  tokens_per_second: null,
   tokens_estimated: false,
   cost_usd: 0.000118,
   prices_version: "2026-11-01",

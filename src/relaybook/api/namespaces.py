@@ -26,7 +26,7 @@ _PARAMETERS = [
     ),
     openapi.parameter(
         "sort",
-        "Sort by this field, descending. An unknown cost comes last.",
+        "Sort by this field, descending. An unknown value comes last.",
         {"enum": list(_SORTS), "default": "last_at"},
     ),
     openapi.limit(50),

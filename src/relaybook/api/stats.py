@@ -15,10 +15,11 @@ from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.log.aggregate.stats import BUCKETS, FIELDS, parse_stats_query
 from relaybook.log.ask.stats import StatsResponse
+from relaybook.log.query.parameters import parse_flag
 
 routes = Routes("log")
 
-_GROUPING: Final = ("bucket", "by")
+_GROUPING: Final = ("bucket", "by", "previous")
 _PARAMETERS = [
     openapi.parameter(
         "bucket",
@@ -26,6 +27,12 @@ _PARAMETERS = [
         {"type": "integer", "enum": list(BUCKETS)},
     ),
     openapi.parameter("by", f"Group by {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
+    openapi.parameter(
+        "previous",
+        "`true`: also return the aggregates of the same span before the time range, to compare with it. Requires "
+        "`from`.",
+        {"type": "boolean"},
+    ),
 ]
 
 
@@ -61,5 +68,6 @@ async def get_stats(request: Request) -> Response:
     query = parse_stats_query(
         arguments.filter_of(rest, *_GROUPING), grouping.get("bucket"), grouping.get("by"), clock.wall_us()
     )
-    response = await async_asker_of(request).run(lambda asker: asker.stats(query))
+    previous = parse_flag("previous", grouping.get("previous"), default=False)
+    response = await async_asker_of(request).run(lambda asker: asker.stats(query, with_previous=previous))
     return Response(msgspec.json.encode(response), media_type="application/json")

@@ -138,9 +138,11 @@ def tail(
         str | None,
         Parameter(
             help="Print the requests with the highest values of this field, highest first. The field is cost_usd, "
-            "duration_ms, first_token_ms, input_tokens or output_tokens"
+            "duration_ms, first_token_ms, tokens_per_second, input_tokens, output_tokens, cached_tokens, cached_share, "
+            "reasoning_tokens, request_bytes, response_bytes, relay_ms, chunks or started_at"
         ),
     ] = None,
+    order: Annotated[str, Parameter(help="With --sort: desc for the highest values, asc for the lowest")] = "desc",
     ids: Annotated[bool, Parameter(negative=(), help="Print only ids, one per line")] = False,
     json: Annotated[bool, Parameter(negative=(), help="Print one JSON object per line")] = False,
     **flags: Any,
@@ -153,9 +155,13 @@ def tail(
         raise BadArgument(f"--lines is {lines}: expected a number from 1 to 500, or 0 with --follow.")
     if sort is not None and follow:
         raise BadArgument("--sort cannot be combined with --follow. Remove one of them.")
+    if sort is None and order != "desc":
+        raise BadArgument("--order requires --sort. Add --sort, or remove --order.")
     if ids and json:
         raise BadArgument("--ids cannot be combined with --json. Remove one of them.")
-    return tail(_resolve(flags), filters, lines=lines, follow=follow, sort=sort, only_ids=ids, as_json=json)
+    return tail(
+        _resolve(flags), filters, lines=lines, follow=follow, sort=sort, order=order, only_ids=ids, as_json=json
+    )
 
 
 @app.command

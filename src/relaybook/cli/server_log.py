@@ -20,7 +20,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.log.formats.sse import events, normalized
-from relaybook.log.query.filters import MAX_LIMIT, SortField
+from relaybook.log.query.filters import MAX_LIMIT, Sort
 from relaybook.log.record import Side
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ class ServerLog:
                 limit = MAX_LIMIT
             time.sleep(_RETRY_SECONDS)
 
-    def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
-        page = self._get_required("/api/requests", [*terms, ("sort", field), ("limit", str(limit))])
+    def top(self, terms: list[tuple[str, str]], sort: Sort, limit: int) -> tuple[list[Row], bool]:
+        order = [("sort", sort.field), ("order", "asc" if sort.is_ascending else "desc")]
+        page = self._get_required("/api/requests", [*terms, *order, ("limit", str(limit))])
         return page["data"], page["complete"]
 
     def find(self, text: str) -> dict[str, Any] | None:

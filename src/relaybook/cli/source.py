@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import NoServer, ServerLog
-from relaybook.log.query.filters import SortField
+from relaybook.log.query.filters import Sort
 from relaybook.log.record import Side
 from relaybook.settings.addresses import host_for_clients, is_loopback, split_address
 from relaybook.settings.configuration import FILE_NAME, Configuration
@@ -48,8 +48,8 @@ class LogSource(Protocol):
         second is yielded twice: while it runs and when it ends. A search for text yields only finished requests.
         """
 
-    def top(self, terms: Terms, field: SortField, limit: int) -> tuple[list[Row], bool]:
-        """Return the finished requests with the highest values of a field, highest first.
+    def top(self, terms: Terms, sort: Sort, limit: int) -> tuple[list[Row], bool]:
+        """Return the finished requests with the highest or lowest values of a number.
 
         The boolean is False if the search was stopped at its deadline.
         """

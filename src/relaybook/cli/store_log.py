@@ -18,7 +18,7 @@ from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.replay import ReplayablePage, ignored_paths
 from relaybook.log.export.export import PARAMETERS, Export, parse_export_query
 from relaybook.log.prices import Prices
-from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
+from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, Sort
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.record import Side
 from relaybook.log.row import to_json
@@ -114,9 +114,9 @@ class StoreLog:
             if not records:
                 time.sleep(_POLL_SECONDS)
 
-    def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
+    def top(self, terms: list[tuple[str, str]], sort: Sort, limit: int) -> tuple[list[Row], bool]:
         filter_ = _filter_of(terms)
-        page = self._ask(lambda asker: asker.top(filter_, field, limit))
+        page = self._ask(lambda asker: asker.top(filter_, sort, limit))
         return [*page.data], page.complete
 
     def find(self, text: str) -> dict[str, Any] | None:

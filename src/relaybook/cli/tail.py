@@ -1,7 +1,7 @@
 """``relaybook tail``: print the latest requests, one line each.
 
 With ``--follow``, the command continues with new requests. With ``--sort``, the command prints the requests with the
-highest values of a field.
+highest values of a field, or with ``--order asc`` the lowest.
 """
 
 import json
@@ -13,7 +13,8 @@ from relaybook.cli.failure import BadArgument
 from relaybook.cli.output import Row, escape, one_line
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import hint, read_terms
-from relaybook.log.query.filters import BadFilter, parse_sort
+from relaybook.log.numbers import UNKNOWN
+from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Sort, parse_sort
 from relaybook.settings.configuration import Configuration
 
 _NO_PRICE: Final = " To see why the cost of a request is unknown, run relaybook show with its id."
@@ -26,17 +27,23 @@ def tail(
     lines: int,
     follow: bool = False,
     sort: str | None = None,
+    order: str = "desc",
     only_ids: bool = False,
     as_json: bool = False,
 ) -> int:
     """Print requests, oldest first. Raises BadArgument and CommandFailed.
 
     With ``follow``, the function does not return. ``sort`` is the name of a field. With ``sort``, the requests with the
-    highest values of this field are printed, highest first.
+    highest values of this field are printed, highest first. With the order ``asc``, those with the lowest values are
+    printed, lowest first.
     """
     terms = read_terms(filters)
     if sort is not None:
-        return _print_top(configuration, terms, sort, lines, only_ids=only_ids, as_json=as_json)
+        try:
+            parsed = parse_sort(sort, order)
+        except BadFilter as error:
+            raise BadArgument(f"--{error}") from None
+        return _print_top(configuration, terms, parsed, lines, only_ids=only_ids, as_json=as_json)
     log = open_log(configuration)
     rows, is_complete = (log.follow(terms, lines), True) if follow else log.latest(terms, lines)
     printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
@@ -49,20 +56,22 @@ def tail(
 
 
 def _print_top(
-    configuration: Configuration, terms: list[tuple[str, str]], sort: str, lines: int, *, only_ids: bool, as_json: bool
+    configuration: Configuration, terms: list[tuple[str, str]], sort: Sort, lines: int, *, only_ids: bool, as_json: bool
 ) -> int:
-    try:
-        field = parse_sort(sort)
-    except BadFilter as error:
-        raise BadArgument(f"--{error}") from None
+    field = sort.field
     log = open_log(configuration)
-    rows, is_complete = log.top(terms, field, lines)
+    rows, is_complete = log.top(terms, sort, lines)
     printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
     if not is_complete:
-        _report_time_limit(f"requests with a higher {field}")
+        _report_time_limit(f"requests with a {'lower' if sort.is_ascending else 'higher'} {field}")
     elif not printed:
         price = _NO_PRICE if field == "cost_usd" else ""
         print(f"No matching request has a value for {field}.{price}{hint(log, terms)}", file=sys.stderr)
+    elif term := SORT_FIELDS[field].term:
+        unknown = log.count_matching([*terms, (term, UNKNOWN)])
+        if unknown:
+            requests, are = ("1 request", "is") if unknown == 1 else (f"{unknown:,} requests", "are")
+            print(f"{requests} without {SORT_FIELDS[field].missing} {are} not shown.", file=sys.stderr)
     return 0
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from relaybook.apis import APIS
+from relaybook.log.numbers import UNKNOWN
 
 #: Texts that say why the cost of a request is unknown, and what to do. The first sentence of each text is suggested in
 #: the query input.
@@ -63,8 +64,8 @@ FIELDS: Final[dict[str, Field]] = {
             "429": "rate limited",
         },
     ),
-    "duration": Field("duration", "total time: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms")),
-    "cost": Field("cost", "US dollars: >0.01", (">0.01", ">0.1", ">1", "<0.001")),
+    "duration": Field("duration", "total time: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms", UNKNOWN)),
+    "cost": Field("cost", "US dollars: >0.01", (">0.01", ">0.1", ">1", "<0.001", UNKNOWN)),
     "user": Field("user", "user in the request"),
     "session": Field("session", "session of the client, such as a coding agent"),
     "outcome": Field(
@@ -111,9 +112,15 @@ FIELDS: Final[dict[str, Field]] = {
             "cut": "interrupted",
         },
     ),
-    "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms")),
-    "input_tokens": Field("input tokens", "tokens in the request: >1000", (">1000", ">10000", "<100")),
-    "output_tokens": Field("output tokens", "tokens in the response: >1000", (">1000", ">100", "<10")),
+    "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms", UNKNOWN)),
+    "tokens_per_second": Field("tokens per second", "output tokens per second: <20", ("<20", "<50", ">100", UNKNOWN)),
+    "input_tokens": Field("input tokens", "tokens in the request: >1000", (">1000", ">10000", "<100", UNKNOWN)),
+    "output_tokens": Field("output tokens", "tokens in the response: >1000", (">1000", ">100", "<10", UNKNOWN)),
+    "cached_tokens": Field("cached tokens", "input tokens from the cache: >1000", (">1000", "0", UNKNOWN)),
+    "cached_share": Field("cached share", "share of the input from the cache: >50%", (">50%", "<10%", UNKNOWN)),
+    "reasoning_tokens": Field("reasoning tokens", "tokens used for reasoning: >1000", (">1000", ">0", UNKNOWN)),
+    "request_bytes": Field("request size", "size of the request body: >100kB", (">100kB", ">1MB", "<1kB")),
+    "response_bytes": Field("response size", "size of the response body: >100kB", (">100kB", ">1MB", "0")),
     "score": Field("score", "feedback score: >0", (">0", "<0", ">=0.5", "<0.5")),
     "label": Field("label", "feedback label"),
     "feedback": Field(
@@ -145,6 +152,8 @@ FIELDS: Final[dict[str, Field]] = {
         choices={api.kind: api.name for api in APIS},
     ),
     "failed": Field("failed", "true or false", choices={"true": "failed requests", "false": "all other requests"}),
+    "relay": Field("relay", "time in the relay: >5ms", (">5ms", ">50ms", UNKNOWN)),
+    "chunks": Field("chunks", "chunks of the response: >100", (">100", ">1000", "<10")),
     "retry_count": Field("retry count", "retries by the SDK: >=1", (">=1", ">=2")),
     "namespace_prefix": Field("namespace", "prefix of the namespace"),
     "path": Field("path", "path of the request"),

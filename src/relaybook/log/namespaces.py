@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from relaybook.log.query.filters import BadFilter
 
-NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
+NamespaceSort = Literal["last_at", "requests", "failed", "failed_share", "cost_usd"]
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -41,11 +41,16 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
     group: str | None = None
     position: int | None = None
 
+    @property
+    def failed_share(self) -> float | None:
+        """The share of failed requests, from 0 to 1. `None` if there are no requests."""
+        return self.failed / self.requests if self.requests else None
+
 
 class NamespaceCursor(msgspec.Struct, frozen=True, array_like=True):
     """A cursor with the sort value and namespace of a page's last row. The next page starts after this row."""
 
-    sort: Literal["last_at", "requests", "failed", "cost_usd"]
+    sort: NamespaceSort
     value: int | float | None
     namespace: str
 
@@ -86,9 +91,9 @@ def order_after(text: str, sort: NamespaceSort) -> NamespaceOrder:
 
 
 def _is_valid(cursor: NamespaceCursor) -> bool:
-    """Return whether a store can compare the value: only a cost can be unknown, and an integer must fit 64 bits."""
+    """Return whether a store can compare the value: not every value can be unknown, and an integer must fit 64 bits."""
     if cursor.value is None:
-        return cursor.sort == "cost_usd"
+        return cursor.sort in ("cost_usd", "failed_share")
     return isinstance(cursor.value, float) or abs(cursor.value) < 2**63
 
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from relaybook.clock import format_timestamp
 from relaybook.log.finish_reasons import Finish, finish_of
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import TIMESTAMPS, Record
 
 Tone = Literal["running", "good", "bad", "neutral"]
@@ -174,12 +175,18 @@ def _upstream_failure(error_code: str | None, status: int | None) -> Result:
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """Return a record as the API shows it, with every field by name, timestamps as RFC 3339 text, and the result."""
+    """Return a record as the API shows it.
+
+    The row has every field by name, timestamps as RFC 3339 text, the derived numbers, and the result.
+    """
     row: dict[str, Any] = msgspec.to_builtins(record)
     for name in TIMESTAMPS:
         if row[name] is not None:
             row[name] = format_timestamp(row[name])
     for feedback in row["feedback"]:
         feedback["at"] = format_timestamp(feedback["at"])
+    for name, derive in DERIVED.items():
+        number = derive(record)
+        row[name] = None if number is None else round(number, 4)
     row["result"] = msgspec.to_builtins(result_of(record))
     return row

@@ -5,7 +5,7 @@ from typing import Any, Final
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry
 
-from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.filters import Filter, Sort, Term
 from relaybook.log.retention import DAY_US
 from relaybook.log.store.port import Reader
 
@@ -56,5 +56,5 @@ def derived(reader: Reader) -> dict[str, Any]:
             for sort in ("last_at", "requests", "cost_usd")
         },
         "links": [(each.id, each.session, each.chain) for each in reader.links(EVERYTHING, 10_000, None, FAR)],
-        "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
+        "top": [each.id for each in reader.top(EVERYTHING, Sort("duration_ms"), 10, FAR).records],
     }  # fmt: skip

@@ -15,7 +15,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
-from relaybook.log.query.filters import NAMES, SECTIONS, Cursor, Filter, Term, matches
+from relaybook.log.query.filters import NAMES, SECTIONS, Cursor, Filter, Sort, Term, matches
 from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.record import CostReason, Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
@@ -61,12 +61,20 @@ CHOICES = {
     "cost_reason": (*get_args(CostReason)[:3], "any"),
     "from": ("0", "5", "2000000000000000"),
     "to": ("1", "5", "9"),
-    "duration": (">100.0", "<=812.5", "<0.5"),
+    "duration": (">100.0", "<=812.5", "<0.5", "unknown"),
     "first_token": (">1.0", "<1.0"),
-    "cost": (">0.0", "<=0.25", ">=0.25"),
+    "cost": (">0.0", "<=0.25", ">=0.25", "unknown"),
     "input_tokens": ("=48.0", ">48.0"),
     "output_tokens": ("=37.0", ">37.0"),
     "retry_count": ("=0.0", ">=1.0"),
+    "cached_tokens": ("=12.0", "<12.0", "unknown"),
+    "cached_share": (">=0.25", "<1.0", "unknown"),
+    "reasoning_tokens": (">0.0", "unknown"),
+    "tokens_per_second": (">45.5", "<=45.5", "unknown"),
+    "relay": (">0.3", "unknown"),
+    "request_bytes": ("=10.0", ">10.0"),
+    "response_bytes": ("=0.0", ">0.0"),
+    "chunks": (">=1.0",),
     "score": (">0.0", "=-1.0", "<=0.5", "=0.1"),
     "label": ("good", "bad", "", *TEXTS[1:5]),
     "feedback": ("any", "none"),
@@ -111,6 +119,13 @@ records = st.builds(
     first_token_ms=st.none() | st.just(2.0),
     cost_usd=st.none() | st.sampled_from((0.0, 0.25)),
     retry_count=st.none() | st.integers(0, 2),
+    output_tokens=st.none() | st.sampled_from((0, 37)),
+    cached_tokens=st.none() | st.sampled_from((0, 12, 48)),
+    reasoning_tokens=st.none() | st.sampled_from((0, 3)),
+    relay_ms=st.none() | st.sampled_from((0.25, 0.5)),
+    request_bytes=st.sampled_from((0, 10, 11)),
+    response_bytes=st.sampled_from((0, 10)),
+    chunks=st.integers(0, 1),
     input_tokens=st.none() | st.sampled_from((0, 48, 2**62)),
     status=st.none() | st.sampled_from((200, 204, 404, 429, 500, 599, 999)),
     error_code=st.none()
@@ -175,6 +190,12 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             first_token_ms=(None, 0.5, 2.0)[n % 3],
             cost_usd=(None, 0.0, 0.25, 1.0)[n % 4],
             retry_count=(None, 0, 1)[n % 3],
+            cached_tokens=(None, 0, 12, 48)[n % 4],
+            reasoning_tokens=(None, 0, 3)[n % 3],
+            relay_ms=(None, 0.25, 0.5)[n % 3],
+            request_bytes=(9, 10, 11)[n % 3],
+            response_bytes=(0, 10)[n % 2],
+            chunks=n % 2,
             feedback=[
                 Feedback(source=source, score=(None, -1.0, 0.1, 1.0)[n % 4], label=CHOICES["label"][n % 7], at=n)
                 for source in ("api", "dashboard")[: n % 3]
@@ -262,7 +283,7 @@ def test_a_filter_with_hundreds_of_values_is_answered(store: Store) -> None:
     assert reader.page(query, 10, None, soon()).records == [found.record]
     assert reader.count(query, soon()).requests == reader.feedback_totals(query, soon()).requests + 1 == 1
     assert reader.since(0, query, 10)[0] == [found.record]
-    assert reader.top(query, "duration_ms", 10, soon()).records == [found.record]
+    assert reader.top(query, Sort("duration_ms"), 10, soon()).records == [found.record]
     assert len(reader.links(query, 10, None, soon())) == 1
     for by in (None, "model", "property.a"):
         asked = StatsQuery(filter_=query, from_us=None, to_us=found.record.started_at + 1, by=by)

@@ -51,13 +51,20 @@ def five(store):
 
 
 @pytest.mark.parametrize(
-    ("sort", "expected"), [("last_at", "abcde"), ("requests", "ebcda"), ("failed", "cbade"), ("cost_usd", "ceabd")]
+    ("sort", "expected"),
+    [
+        ("last_at", "abcde"),
+        ("requests", "ebcda"),
+        ("failed", "cbade"),
+        ("failed_share", "cbade"),
+        ("cost_usd", "ceabd"),
+    ],
 )
 def test_namespaces_are_sorted_largest_first_and_ties_by_name(five: Store, sort: NamespaceSort, expected: str) -> None:
     assert names(five, sort=sort) == (list(expected), None)
 
 
-@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
+@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "failed_share", "cost_usd"])
 @pytest.mark.parametrize("limit", [1, 2, 4, 5])
 def test_pages_of_namespaces_contain_each_once(five: Store, sort: NamespaceSort, limit: int) -> None:
     shown, cursor = names(five, sort=sort, limit=limit)

@@ -76,6 +76,7 @@ def test_tokens_and_cost_are_summed_and_an_unknown_cost_is_not_zero(store: Store
     assert (total.cost_usd, total.costed) == (0.75, 2)
     assert percentiles(total.duration, 0.0, 0.5, 1.0) == (100.0, 100.0, 812.5)
     assert percentiles(total.first_token, 0.0, 1.0) == (20.0, 20.0)
+    assert percentiles(total.tokens_per_second, 0.0, 1.0) == pytest.approx((7 / 0.7925,) * 2, rel=0.05)
 
 
 @pytest.mark.parametrize("by", ["namespace", "model", "outcome", "route", "property.channel"])

@@ -11,7 +11,7 @@ from tests.support.records import A_TIMESTAMP, a_record, an_entry, soon
 
 from relaybook.log import search_text
 from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
+from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Sort, Term
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record
 from relaybook.log.store.entry import Body, Entry
@@ -359,7 +359,7 @@ def test_a_text_search_can_be_sorted(store: Store, terms: list[Term], expected: 
     ]
     store.commit(*entries)
     store.index(*entries)
-    page = store.reader.top(Filter(tuple(terms)), "cost_usd", 200, soon())
+    page = store.reader.top(Filter(tuple(terms)), Sort("cost_usd"), 200, soon())
     assert [record.id for record in page.records] == [entries[number].record.id for number in expected]
 
 

@@ -1,4 +1,4 @@
-"""All stores: the requests with the highest values of a field."""
+"""All stores: the requests with the highest and the lowest values of a number."""
 
 import random
 from typing import Any
@@ -8,7 +8,8 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
 from relaybook import clock
-from relaybook.log.query.filters import SORT_FIELDS, Filter, SortField, Term, matches
+from relaybook.log.numbers import number_of
+from relaybook.log.query.filters import SORT_FIELDS, Filter, Sort, Term, matches
 from relaybook.log.record import Record
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Page
@@ -48,13 +49,20 @@ def random_entry(rng: random.Random, number: int) -> Entry:
         first_token_ms=sometimes(float(rng.randrange(50))) if number < 2 * BLOCK else None,
         input_tokens=sometimes(rng.randrange(20)),
         output_tokens=sometimes(min(2**62, int(rng.paretovariate(0.3)))),
+        cached_tokens=sometimes(rng.randrange(22)),
+        reasoning_tokens=sometimes(rng.randrange(5)),
+        relay_ms=sometimes(rng.random()),
+        request_bytes=rng.randrange(3000),
+        response_bytes=rng.randrange(100) * 1000,
+        chunks=rng.randrange(9),
     )
 
 
-def in_order(matched: list[Record], field: SortField) -> list[str]:
-    """Return the ids of the records that have the field, highest value first. Equal values are sorted newest first."""
-    newest_first = [record for record in matched[::-1] if getattr(record, field) is not None]
-    return [record.id for record in sorted(newest_first, key=lambda record: -getattr(record, field))]
+def in_order(matched: list[Record], sort: Sort) -> list[str]:
+    """Return the ids of the records that have the number, in this order. Equal values are sorted newest first."""
+    number, sign = number_of(sort.field), 1 if sort.is_ascending else -1
+    scored = [(sign * value, record.id) for record in matched[::-1] if (value := number(record)) is not None]
+    return [record_id for _, record_id in sorted(scored, key=lambda each: each[0])]
 
 
 def ids(page: Page) -> list[str]:
@@ -74,40 +82,40 @@ def test_top_returns_the_same_as_sorting_the_whole_log(store: Store, few: int, m
     records = [entry.record for entry in entries]
     for expected in FILTERS:
         matched = [record for record in records if matches(expected, record)]
-        for field in SORT_FIELDS:
-            sorted_ids = in_order(matched, field)
-            for limit in (1, 7, 200):
-                found = ids(store.reader.top(expected, field, limit, soon()))
-                assert found == sorted_ids[:limit], (expected, field, limit)
+        for sort in (Sort(field, is_ascending) for field in SORT_FIELDS for is_ascending in (False, True)):
+            sorted_ids = in_order(matched, sort)
+            for limit in (7, 200):
+                found = ids(store.reader.top(expected, sort, limit, soon()))
+                assert found == sorted_ids[:limit], (expected, sort, limit)
 
 
 def test_equal_values_are_listed_newest_first(store: Store) -> None:
     store.commit(*(an_entry(cost_usd=0.5) for _ in range(5)))
-    page = store.reader.top(EVERYTHING, "cost_usd", 3, soon())
+    page = store.reader.top(EVERYTHING, Sort("cost_usd"), 3, soon())
     assert [record.seq for record in page.records] == [5, 4, 3]
 
 
 def test_requests_without_a_value_are_omitted(store: Store) -> None:
     store.commit(an_entry(first_token_ms=None), an_entry(first_token_ms=0.0), an_entry(first_token_ms=12.5))
-    page = store.reader.top(EVERYTHING, "first_token_ms", 200, soon())
+    page = store.reader.top(EVERYTHING, Sort("first_token_ms"), 200, soon())
     assert [record.first_token_ms for record in page.records] == [12.5, 0.0]
 
 
 def test_an_empty_log_has_no_highest_values(store: Store) -> None:
-    assert ids(store.reader.top(EVERYTHING, "cost_usd", 200, soon())) == []
+    assert ids(store.reader.top(EVERYTHING, Sort("cost_usd"), 200, soon())) == []
 
 
 def test_records_of_a_later_batch_are_ranked_with_earlier_ones(store: Store) -> None:
     store.commit(an_entry(cost_usd=None), an_entry(cost_usd=1.0))
     store.commit(an_entry(cost_usd=3.0), an_entry(cost_usd=None))
     store.commit(an_entry(cost_usd=2.0))
-    page = store.reader.top(EVERYTHING, "cost_usd", 200, soon())
+    page = store.reader.top(EVERYTHING, Sort("cost_usd"), 200, soon())
     assert [record.cost_usd for record in page.records] == [3.0, 2.0, 1.0]
 
 
 def test_at_its_deadline_the_search_is_incomplete_and_returns_what_it_found(store: Store) -> None:
     store.commit(*(an_entry(cost_usd=float(number)) for number in range(10)))
-    page = store.reader.top(EVERYTHING, "cost_usd", 5, clock.monotonic_ns() - 1)
+    page = store.reader.top(EVERYTHING, Sort("cost_usd"), 5, clock.monotonic_ns() - 1)
     found = [record.cost_usd for record in page.records]
     assert page.complete == (found == [9.0, 8.0, 7.0, 6.0, 5.0])
     assert found == sorted(found, reverse=True)  # type: ignore[type-var]  # no value is None

@@ -10,7 +10,8 @@ from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribut
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.feedback import latest_label
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after, order_of
-from relaybook.log.query.filters import Cursor, SortField
+from relaybook.log.numbers import number_of
+from relaybook.log.query.filters import Cursor, Sort
 from relaybook.log.query.found_values import FoundValue, FoundValues, best, lower_ascii, values_with
 from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Record
@@ -115,11 +116,12 @@ def page(records: list[Record], matched: list[Record]) -> Page:
     )
 
 
-def top(matched: Iterable[Record], field: SortField, limit: int) -> Page:
-    """Return the records with the highest values; see ``Reader.top``."""
-    with_value = [record for record in matched if getattr(record, field) is not None]
-    with_value.sort(key=lambda record: (getattr(record, field), seq_of(record)), reverse=True)
-    return Page(records=with_value[:limit], next_cursor=None, newer_cursor=None)
+def top(matched: Iterable[Record], sort: Sort, limit: int) -> Page:
+    """Return the records with the highest or lowest values; see ``Reader.top``."""
+    sign, number = -1 if sort.is_ascending else 1, number_of(sort.field)
+    scores = [(sign * value, record) for record in matched if (value := number(record)) is not None]
+    scores.sort(key=lambda scored: (scored[0], seq_of(scored[1])), reverse=True)
+    return Page(records=[record for _, record in scores[:limit]], next_cursor=None, newer_cursor=None)
 
 
 def seq_of(record: Record) -> int:

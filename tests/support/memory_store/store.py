@@ -38,7 +38,7 @@ from relaybook.log.namespaces import (
     apply_change,
     looks_like_id,
 )
-from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
+from relaybook.log.query.filters import CONTAINS, Cursor, Filter, Sort, matches, needs_text
 from relaybook.log.query.found_values import FoundValues
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback, Gap, Record, Side
@@ -387,8 +387,8 @@ class MemoryStore:
         older = [record for record in matched if seq_of(record) < seq][::-1][: limit - 1 - limit // 2]
         return lists.page([*newer, center.record, *older], matched)
 
-    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
-        return lists.top(self._matching(filter_), field, limit)
+    def top(self, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> Page:
+        return lists.top(self._matching(filter_), sort, limit)
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         matched = self._matching(filter_)

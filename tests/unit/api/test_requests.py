@@ -12,7 +12,7 @@ from tests.support.asgi import Client
 from tests.support.each import check_each
 from tests.support.memory_store import MemoryStore
 
-from relaybook.log.query.filters import NAMES, Cursor, Filter, Term
+from relaybook.log.query.filters import NAMES, SORT_FIELDS, Cursor, Filter, Term
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Note
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
@@ -279,13 +279,30 @@ def test_sort_with_a_position_is_rejected(position: str) -> None:
     assert f"sort cannot be combined with {name}" in response.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("sort", ["", "namespace", "cost", "started_at"])
+@pytest.mark.parametrize("sort", ["", "namespace", "cost", "ended_at"])
 def test_an_unknown_sort_field_is_rejected(sort: str) -> None:
     response = client_of(log_of()).get(f"/api/requests?sort={sort}")
     assert response.status == 400
-    assert response.json()["error"]["message"] == (
-        f"sort is {sort!r}: expected one of cost_usd, duration_ms, first_token_ms, input_tokens, output_tokens."
-    )
+    assert response.json()["error"]["message"] == (f"sort is {sort!r}: expected one of {', '.join(SORT_FIELDS)}.")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("sort=cost_usd&order=up", "order is 'up': expected one of desc, asc."),
+        ("order=asc", "order requires sort. Add sort, or remove order."),
+    ],
+)
+def test_an_order_needs_a_direction_and_a_sort_field(parameters: str, message: str) -> None:
+    response = client_of(log_of()).get(f"/api/requests?{parameters}")
+    assert (response.status, response.json()["error"]["param"]) == (400, "order")
+    assert response.json()["error"]["message"] == message
+
+
+def test_a_sort_can_begin_with_the_lowest_values() -> None:
+    log = log_of(record_of(1, cost_usd=0.5), record_of(2, cost_usd=None), record_of(3, cost_usd=0.25))
+    rows = client_of(log).get("/api/requests?sort=cost_usd&order=asc").json()["data"]
+    assert [row["cost_usd"] for row in rows] == [0.25, 0.5]
 
 
 def test_the_live_stream_does_not_take_sort() -> None:

@@ -1,7 +1,9 @@
 """Test that stats have a fixed structure and null for unknown values. Errors name the invalid parameter."""
 
 import pytest
-from tests.support.api_log import client_of, log_of, record_of
+from tests.support.api_log import START_US, client_of, log_of, record_of
+
+from relaybook.clock import format_timestamp
 
 SPAN = "from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&bucket=1800"
 
@@ -85,3 +87,35 @@ def test_the_first_bucket_begins_at_the_earliest_timestamp() -> None:
     stats = client_of(log_of(record_of(1))).get("/api/stats?to=0001-01-01T00:00:00Z").json()
     assert stats["from"] == "0001-01-01T00:00:00.000000Z"
     assert stats["total"]["requests"] == 0
+
+
+def test_the_same_span_before_is_compared_by_group() -> None:
+    hour = 3600
+    records = [
+        record_of(0, namespace="a"),
+        *(record_of(hour + second, namespace="a", failed=second < 2) for second in range(10)),
+        *(record_of(2 * hour + second, namespace="a") for second in range(5)),
+        record_of(2 * hour + 7, namespace="b"),
+    ]
+    span = f"from={at(2 * hour)}&to={at(3 * hour)}"
+    found = client_of(log_of(*records)).get(f"/api/stats?by=namespace&previous=true&{span}").json()
+    previous = found["previous"]
+    assert (previous["from"], previous["to"]) == (at(hour), at(2 * hour))
+    assert (previous["total"]["requests"], previous["total"]["failed"]) == (10, 2)
+    assert [(group["by"]["namespace"], group["previous"]["requests"]) for group in found["groups"]] == [
+        ("a", 10),
+        ("b", 0),
+    ]
+
+
+@pytest.mark.parametrize("span", ["from={}&to={}", "to={1}"])
+def test_a_span_before_the_log_is_not_compared(span: str) -> None:
+    log = log_of(*(record_of(second) for second in range(10)))
+    found = client_of(log).get(f"/api/stats?previous=true&{span.format(at(0), at(3600))}").json()
+    assert found["total"]["requests"] == 10
+    assert found["previous"] is None
+
+
+def at(seconds: int) -> str:
+    """Return the start of the hour of the first record, plus seconds."""
+    return format_timestamp(START_US + seconds * 1_000_000)

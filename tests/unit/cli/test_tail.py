@@ -60,7 +60,7 @@ def test_with_ids_each_line_is_an_id(settings: Configuration, capsys: pytest.Cap
 def test_with_sort_the_highest_values_are_printed(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, ["kind=chat"], lines=3, sort="cost_usd", as_json=True)
     output = capsys.readouterr()
-    assert json.loads(output.out) == row(namespace="[('kind', 'chat')] cost_usd 3")
+    assert json.loads(output.out) == row(namespace="[('kind', 'chat')] Sort(field='cost_usd', is_ascending=False) 3")
     assert output.err == (
         "The search reached its time limit, so requests with a higher cost_usd may be missing. Use a narrower filter, "
         "such as from=-1d.\n"
@@ -71,6 +71,17 @@ def test_an_unknown_sort_field_is_rejected(settings: Configuration) -> None:
     with pytest.raises(BadArgument) as refused:
         module.tail(settings, [], lines=3, sort="cost")
     assert str(refused.value).startswith("--sort is 'cost': expected one of cost_usd, duration_ms,")
+
+
+def test_the_number_of_requests_without_a_value_is_printed(
+    settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OneRow, "top", lambda *_: ([row()], True))
+    counted: list[list[tuple[str, str]]] = []
+    monkeypatch.setattr(OneRow, "count_matching", lambda _, terms: counted.append(terms) or 7, raising=False)
+    module.tail(settings, ["kind=chat"], lines=3, sort="cost_usd", order="asc", only_ids=True)
+    assert counted == [[("kind", "chat"), ("cost", "unknown")]]
+    assert capsys.readouterr().err == "7 requests without a cost are not shown.\n"
 
 
 @pytest.mark.parametrize(("field", "reason"), [("first_token_ms", ""), ("cost_usd", module._NO_PRICE)])

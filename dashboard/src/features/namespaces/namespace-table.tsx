@@ -9,13 +9,13 @@ import { EMPTY_SEARCH } from "~/domain/log-search";
 import { NamespaceChip } from "~/filters/chips";
 import { useLabel } from "~/filters/labels";
 import { money } from "~/format/money";
-import { count, tokens } from "~/format/number";
+import { count, share, tokens } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
 import { AppLink, ListLink, logHref } from "~/navigation/links";
 import type { NamespaceList } from "~/navigation/list-search";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./namespace-table.module.css";
-import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
+import { type HourlyCounts, Sparkline, useHourlyCountsOfNamespaces } from "./sparkline";
 
 type NamespaceTableProps = {
   list: NamespaceList;
@@ -28,8 +28,9 @@ type NamespaceTableProps = {
 /** The columns after the name. The table can be sorted by the columns with `sort`, largest first. */
 const COLUMNS = [
   { title: "Requests", place: css.requests, width: 116, sort: "requests" },
-  { title: "Failed", place: css.failures, width: 112, sort: "failed" },
-  { title: "Tokens", place: css.tokens, width: 220 },
+  { title: "Failed", place: css.failures, width: 100, sort: "failed" },
+  { title: "Failed %", place: css.share, width: 92, sort: "failed_share" },
+  { title: "Tokens", place: css.tokens, width: 210 },
   { title: "Cost", place: css.cost, width: 120, sort: "cost_usd" },
   { title: "First seen", place: css.first, width: 196 },
   { title: "Last seen", place: css.last, width: 132, sort: "last_at" },
@@ -37,7 +38,7 @@ const COLUMNS = [
 
 /** Namespaces with their counts. The column headings are links that sort the table. */
 export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
-  const sparks = useHourlyCounts("namespace");
+  const sparks = useHourlyCountsOfNamespaces();
   const table = useRef<HTMLTableElement>(null);
   const toTop = () => {
     const scroller = table.current?.closest("[data-scroller]");
@@ -54,7 +55,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
             Namespace
           </th>
           <th scope="col" className={css.hours} style={{ width: 140 }}>
-            <span title="Requests per hour; each row has its own scale">24 hours</span>
+            <span title="Requests per hour, failed requests in red; each row has its own scale">24 hours</span>
           </th>
           {COLUMNS.map((column) => (
             <th
@@ -116,6 +117,7 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
       <td className={css.failures}>
         <FailedLink namespace={row.namespace} failed={row.failed} />
       </td>
+      <td className={css.share}>{share(row.failed_share)}</td>
       <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, false)}</td>
       <td className={css.cost}>{money(row.cost_usd)}</td>
       <td className={css.first}>

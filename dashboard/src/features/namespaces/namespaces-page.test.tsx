@@ -12,7 +12,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const LABEL = { pinned: true, color: 2, group: "Environment", position: 0 };
 const staging = namespace("staging", LABEL);
-const user = namespace("user-8f3a", { cost_usd: null, failed: 0, requests: 1 });
+const user = namespace("user-8f3a", { cost_usd: null, failed: 0, failed_share: 0, requests: 1 });
 const page = (rows: unknown[], next_cursor: string | null = null) => ({ data: rows, next_cursor, complete: true });
 const row = async (name: string) => (await screen.findByRole("rowheader", { name })).closest("tr") as HTMLElement;
 
@@ -26,7 +26,7 @@ describe("a namespace in the list", () => {
     expect(label).toHaveTextContent("3 h ago");
     const link = within(label).getByRole("link", { name: "Filter by namespace staging" });
     expect(link).toHaveAttribute("href", "/requests?namespace=staging");
-    expect(await row("Filter by namespace user-8f3a")).toHaveTextContent("1 request0 failed1,204 → 88–");
+    expect(await row("Filter by namespace user-8f3a")).toHaveTextContent("1 request0 failed0 %1,204 → 88–");
   });
 
   it("has a link to its failed requests", async () => {

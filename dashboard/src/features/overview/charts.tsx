@@ -8,16 +8,18 @@ import { useCallback, useMemo, useState } from "react";
 import { replaceValue } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, plural, shortCount } from "~/format/number";
+import { count, plural, rate, share, shortCount } from "~/format/number";
 import { durationTick } from "~/format/ticks";
 import type { Aggregate } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { ChartPanel } from "./chart-panel";
 import { dollarTick } from "./chart-scale";
+import { failedShare } from "./groups";
 import {
   costSeries,
   durationSeries,
+  failedShareSeries,
   type GroupedStats,
   type Percentile,
   requestSeries,
@@ -48,6 +50,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
     () => ({
       duration: durationSeries(percentiles, "duration_ms", percentile),
       first: durationSeries(percentiles, "first_token_ms", percentile),
+      rate: durationSeries(percentiles, "tokens_per_second", "p50"),
+      failed: failedShareSeries(percentiles),
     }),
     [percentiles, percentile],
   );
@@ -107,8 +111,20 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       />
       <ChartPanel
         {...timed}
+        title="Failed %"
+        total={share(failedShare(total))}
+        seriesList={times.failed}
+        formatValue={percentText}
+        formatTick={percentText}
+        isWhole
+        legend={[]}
+        note={noteOf(times.failed)}
+        footnote={footnoteOf(times.failed)}
+      />
+      <ChartPanel
+        {...timed}
         title="Duration"
-        total={percentilesText(total.duration_ms)}
+        total={percentilesText(total.duration_ms, isGrouped ? percentile : undefined)}
         seriesList={times.duration}
         legend={isGrouped ? [] : times.duration}
         note={noteOf(times.duration)}
@@ -119,7 +135,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       <ChartPanel
         {...timed}
         title="First token"
-        total={percentilesText(total.first_token_ms)}
+        total={percentilesText(total.first_token_ms, isGrouped ? percentile : undefined)}
         seriesList={times.first}
         legend={isGrouped ? [] : times.first}
         note={noteOf(times.first)}
@@ -127,6 +143,17 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       >
         {toggle("Percentile of the time to the first token")}
       </ChartPanel>
+      <ChartPanel
+        {...timed}
+        title="Tokens per second"
+        total={`p50 ${rate(total.tokens_per_second.p50)}`}
+        seriesList={times.rate}
+        formatValue={rateText}
+        formatTick={shortCount}
+        legend={[]}
+        note={noteOf(times.rate)}
+        footnote={footnoteOf(times.rate)}
+      />
       <ChartPanel
         {...common}
         title="Tokens"
@@ -165,8 +192,20 @@ function noteOf(seriesList: readonly Series[]): string | undefined {
   return isEmpty ? "Not enough requests to plot." : undefined;
 }
 
-function percentilesText({ p50, p95 }: { p50: number | null; p95: number | null }): string {
+function percentilesText(
+  { p50, p95 }: { p50: number | null; p95: number | null },
+  chosen: Percentile | undefined,
+): string {
+  if (chosen !== undefined) return duration(chosen === "p50" ? p50 : p95);
   return `p50 ${duration(p50)} · p95 ${duration(p95)}`;
+}
+
+function rateText(value: number | null): string {
+  return value === null ? "–" : `${rate(value)} tokens/s`;
+}
+
+function percentText(value: number | null): string {
+  return share(value === null ? null : value / 100);
 }
 
 function tokensText(value: number | null): string {

@@ -9,13 +9,14 @@ import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, plural, shortCount, tokens } from "~/format/number";
+import { count, plural, rate, share, shortCount, tokens } from "~/format/number";
 import type { FeedbackSummary, StatsResponse } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import pageCss from "~/ui/page.module.css";
 import tableCss from "~/ui/table.module.css";
+import { Change, Was } from "./change";
 import { ColorSwatch } from "./chart-panel";
-import { fieldName, type Group, type GroupFigure, groupName, sortGroups } from "./groups";
+import { failedShare, fieldName, type Group, type GroupFigure, groupName, sortGroups } from "./groups";
 import css from "./overview-page.module.css";
 import { colorOf } from "./series";
 
@@ -36,9 +37,9 @@ export function GroupTable({ groups, by }: Props) {
           <SortHead {...head("requests")} rowSpan={2}>
             Requests
           </SortHead>
-          <SortHead {...head("failed")} rowSpan={2}>
+          <Table.Th colSpan={2} scope="colgroup">
             Failed
-          </SortHead>
+          </Table.Th>
           <SortHead {...head("tokens")} rowSpan={2} className={css.tokens} title="input → output">
             Tokens
           </SortHead>
@@ -51,8 +52,17 @@ export function GroupTable({ groups, by }: Props) {
           <Table.Th colSpan={2} scope="colgroup" className={css.time}>
             First token
           </Table.Th>
+          <SortHead {...head("tokens per second p50")} rowSpan={2} className={css.time} title="Tokens per second, p50">
+            Tokens/s
+          </SortHead>
         </Table.Tr>
         <Table.Tr>
+          <SortHead {...head("failed")} aria-label="Failed requests">
+            count
+          </SortHead>
+          <SortHead {...head("share of failed requests")} aria-label="Failed %">
+            %
+          </SortHead>
           {TIMES.map((figure) => (
             <SortHead key={figure} {...head(figure)} className={css.time}>
               {figure.slice(-3)}
@@ -94,6 +104,7 @@ function SortHead({ figure, isSorted, onSort, children, title, ...attributes }: 
 
 function GroupRow({ group, by }: { group: Group; by: string }) {
   const { requests, failed, input_tokens, output_tokens, cost_usd, duration_ms, first_token_ms } = group.total;
+  const before = group.previous ?? undefined;
   return (
     <Table.Tr>
       <Table.Th scope="row" className={css.name}>
@@ -102,19 +113,33 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
           <GroupValue group={group} by={by} />
         </Line>
       </Table.Th>
-      <Table.Td>{count(requests)}</Table.Td>
+      <Table.Td>
+        {count(requests)}
+        <Change now={requests} before={before?.requests} format={count} />
+      </Table.Td>
       <Table.Td className={failed > 0 ? undefined : "muted"} data-tone={failed > 0 ? "bad" : undefined}>
         {failed > 0 && <span aria-hidden="true">✗ </span>}
         {count(failed)}
       </Table.Td>
+      <Table.Td>
+        {share(failedShare(group.total))}
+        <Was before={before && failedShare(before)} />
+      </Table.Td>
       <Table.Td className={css.tokens} title={tokens(input_tokens, output_tokens, false)}>
         {shortCount(input_tokens)} → {shortCount(output_tokens)}
       </Table.Td>
-      <Table.Td>{money(cost_usd)}</Table.Td>
+      <Table.Td>
+        {money(cost_usd)}
+        <Change now={cost_usd} before={before?.cost_usd} format={money} />
+      </Table.Td>
       <Table.Td className={css.time}>{duration(duration_ms.p50)}</Table.Td>
-      <Table.Td className={css.time}>{duration(duration_ms.p95)}</Table.Td>
+      <Table.Td className={css.time}>
+        {duration(duration_ms.p95)}
+        <Change now={duration_ms.p95} before={before?.duration_ms.p95} format={duration} />
+      </Table.Td>
       <Table.Td className={css.time}>{duration(first_token_ms.p50)}</Table.Td>
       <Table.Td className={css.time}>{duration(first_token_ms.p95)}</Table.Td>
+      <Table.Td className={css.time}>{rate(group.total.tokens_per_second.p50)}</Table.Td>
     </Table.Tr>
   );
 }
@@ -141,39 +166,70 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
 type TotalsProps = { answer: StatsResponse; feedback: FeedbackSummary | undefined };
 
 /** The aggregates of all requests and their time range. The mean score is shown if any request has a score. */
-export function Totals({ answer: { total, from, to }, feedback }: TotalsProps) {
+export function Totals({ answer: { total, from, to, previous }, feedback }: TotalsProps) {
   const { requests, failed, duration_ms, first_token_ms } = total;
-  const share = requests === 0 ? "" : ` (${percentText(failed, requests)})`;
+  const before = previous?.total;
   const facts: Fact[] = [
     {
       name: "time range",
       value: formatTimeSpan(new Date(from).getTime(), new Date(to).getTime()),
       title: "Totals and charts cover whole bars, even if the selected time range starts or ends within a bar",
     },
-    { name: "requests", value: count(requests) },
+    {
+      name: "requests",
+      value: (
+        <>
+          {count(requests)}
+          <Change now={requests} before={before?.requests} format={count} />
+        </>
+      ),
+    },
     {
       name: "failed",
-      value: <span data-tone={failed > 0 ? "bad" : undefined}>{`${count(failed)}${share}`}</span>,
+      value: (
+        <>
+          <span data-tone={failed > 0 ? "bad" : undefined}>
+            {count(failed)}
+            {requests > 0 && ` (${share(failedShare(total))})`}
+          </span>
+          <Was before={before && failedShare(before)} />
+        </>
+      ),
     },
-    { name: "duration p50, p95", value: `${duration(duration_ms.p50)}, ${duration(duration_ms.p95)}` },
+    {
+      name: "duration p50, p95",
+      value: (
+        <>
+          {duration(duration_ms.p50)}, {duration(duration_ms.p95)}
+          <Change now={duration_ms.p95} before={before?.duration_ms.p95} format={duration} />
+        </>
+      ),
+    },
     { name: "first token p50, p95", value: `${duration(first_token_ms.p50)}, ${duration(first_token_ms.p95)}` },
     {
       name: "tokens",
       value: `${shortCount(total.input_tokens)} → ${shortCount(total.output_tokens)}`,
       title: `input → output: ${tokens(total.input_tokens, total.output_tokens, false)}`,
     },
-    { name: "cost", value: money(total.cost_usd) },
+    {
+      name: "cost",
+      value: (
+        <>
+          {money(total.cost_usd)}
+          <Change now={total.cost_usd} before={before?.cost_usd} format={money} />
+        </>
+      ),
+    },
+    { name: "tokens per second p50", value: rate(total.tokens_per_second.p50) },
   ];
+  if (previous != null) {
+    const span = formatTimeSpan(new Date(previous.from).getTime(), new Date(previous.to).getTime());
+    facts.push({ name: "compared with", value: span, title: "The same span before the time range" });
+  }
   if (feedback?.mean_score != null) {
     const { requests: rated, scores, complete } = feedback;
     const of = `${complete ? "" : "the newest "}${plural(scores, "score")} of ${plural(rated, "request")} with feedback`;
     facts.push({ name: "mean score", value: scoreText(feedback.mean_score), title: `Mean of ${of}` });
   }
   return <FactList facts={facts} />;
-}
-
-/** `4.8 %`. A share of more than zero is never shown as `0.0 %`. */
-function percentText(part: number, whole: number): string {
-  const percent = (part / whole) * 100;
-  return part > 0 && percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;
 }

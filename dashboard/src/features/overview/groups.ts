@@ -17,6 +17,8 @@ export type Group = {
   colorIndex: number;
   points: readonly StatsPoint[];
   total: Aggregate;
+  /** The aggregates of the same span before, if they are known. */
+  previous?: Aggregate | null;
 };
 
 /**
@@ -29,9 +31,10 @@ export function groupsOf(answer: StatsResponse, by: string | undefined, labels: 
   }
   const values = answer.groups.map((group) => Object.values(group.by)[0] ?? null);
   const indexes = colorIndexes(values.slice(0, MAX_COLORED), by === "namespace" ? labels : new Map());
-  const groups: Group[] = answer.groups.map(({ points, total }, at) => {
+  const groups: Group[] = answer.groups.map(({ points, total, previous = null }, at) => {
     const value = values[at] ?? null;
-    return { kind: "value", value, colorIndex: at < MAX_COLORED ? (indexes.get(value) ?? 0) : 0, points, total };
+    const colorIndex = at < MAX_COLORED ? (indexes.get(value) ?? 0) : 0;
+    return { kind: "value", value, colorIndex, points, total, previous };
   });
   if (answer.other !== null) groups.push({ kind: "other", value: null, colorIndex: 0, ...answer.other });
   return groups;
@@ -43,13 +46,20 @@ export type GroupFigure = keyof typeof FIGURES;
 const FIGURES = {
   requests: (total: Aggregate) => total.requests,
   failed: (total: Aggregate) => total.failed,
+  "share of failed requests": failedShare,
   tokens: (total: Aggregate) => total.input_tokens + total.output_tokens,
   cost: (total: Aggregate) => total.cost_usd,
   "duration p50": (total: Aggregate) => total.duration_ms.p50,
   "duration p95": (total: Aggregate) => total.duration_ms.p95,
   "first token p50": (total: Aggregate) => total.first_token_ms.p50,
   "first token p95": (total: Aggregate) => total.first_token_ms.p95,
+  "tokens per second p50": (total: Aggregate) => total.tokens_per_second.p50,
 };
+
+/** The share of failed requests, from 0 to 1. `null` if there are no requests. */
+export function failedShare({ failed, requests }: Pick<Aggregate, "failed" | "requests">): number | null {
+  return requests === 0 ? null : failed / requests;
+}
 
 /**
  * The groups sorted by a figure, highest first. Groups without the figure come later, and the group `other` is last.

@@ -2,7 +2,7 @@ import { act, fireEvent, renderHook, screen, waitFor, within } from "@testing-li
 import { afterEach, expect, it, vi } from "vitest";
 import { formatTimeSpan } from "~/api/stats";
 import type { StatsResponse } from "~/generated/api-types";
-import { A_ROUTE, ANTHROPIC_ROUTE, point, statsAnswer, statusWith } from "~/test/fixtures";
+import { A_ROUTE, ANTHROPIC_ROUTE, point, statsAnswer, statusWith, sum } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { GroupBySelect, OverviewContent, reachesBehind, useFrozenWhilePressed } from "./overview-page";
 
@@ -77,7 +77,7 @@ it("unknown values are a dash, never 0", async () => {
   answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
   await renderAt("?by=model", <OverviewContent />);
   const row = await screen.findByRole("row", { name: /gpt-4o/ });
-  expect(row).toHaveTextContent("gpt-4o300300 → 30–––––");
+  expect(row).toHaveTextContent("gpt-4o3000 %300 → 30––––––");
 });
 
 it("each chart is described in words", async () => {
@@ -85,8 +85,22 @@ it("each chart is described in words", async () => {
   await renderAt("", <OverviewContent />);
   const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: peak 30, .+\. failed: peak 2, / });
   expect(requests).toBeVisible();
-  expect(screen.getAllByRole("img")).toHaveLength(5);
+  expect(screen.getAllByRole("img")).toHaveLength(7);
   expect(screen.queryByRole("table")).not.toBeInTheDocument();
+});
+
+it("is compared with the same span before, in total and by group", async () => {
+  const answer = statsAnswer("model", [["gpt-4o", [point(0, 30)]]]);
+  const before = sum(40, { failed: 1, cost_usd: 0.4 });
+  const [group] = answer.groups;
+  const span = { from: "2026-11-22T13:00:00Z", to: "2026-11-22T14:00:00Z", total: before };
+  const total = sum(30, { failed: 3, cost_usd: 0.5 });
+  answerWith({ ...answer, groups: group ? [{ ...group, total, previous: before }] : [], previous: span });
+  await renderAt("?by=model&from=-1h", <OverviewContent />);
+  const row = await screen.findByRole("row", { name: /gpt-4o/ });
+  expect(row).toHaveTextContent("30−25 %25 % less than before✗ 310 %was 2.5 %");
+  expect(row).toHaveTextContent("$0.50+25 %25 % more than before");
+  expect(screen.getByText("compared with").parentElement).toHaveTextContent(/:00 – /);
 });
 
 it("too many requests are an error with shorter time ranges", async () => {
@@ -127,9 +141,11 @@ it("a chart says that its scale is logarithmic", async () => {
   const slow = { duration_ms: { p50: 300, p95: 37_000, p99: 40_000 } };
   answerWith(statsAnswer(undefined, [[null, [point(0, 30, slow), point(1, 30, slow)]]]));
   await renderAt("", <OverviewContent />);
-  const [, duration, ...others] = await screen.findAllByRole("figure");
+  const [requests, failed, duration, ...others] = await screen.findAllByRole("figure");
   expect(within(duration as HTMLElement).getByText("logarithmic scale")).toBeVisible();
-  for (const other of others) expect(within(other).queryByText("logarithmic scale")).toBeNull();
+  for (const other of [requests, failed, ...others]) {
+    expect(within(other as HTMLElement).queryByText("logarithmic scale")).toBeNull();
+  }
 });
 
 it("the headings of the table sort it, with unknown values below known ones and the remainder last", async () => {
@@ -218,7 +234,7 @@ it("the totals say which time range they cover, because it consists of whole bar
 });
 
 const COUNTS = ["Requests", "Tokens", "Cost"];
-const PERCENTILES = ["Duration", "First token"];
+const PERCENTILES = ["Duration", "Failed %", "First token", "Tokens per second"];
 
 /** The titles of the charts that say how old they are. */
 const oldCharts = () =>

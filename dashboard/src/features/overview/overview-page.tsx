@@ -130,7 +130,7 @@ export function GroupBySelect() {
 /** Totals, charts and the table of groups. */
 export function OverviewContent() {
   const { search, by } = useOverview();
-  const query = useQuery(statsQuery(search, by));
+  const query = useQuery(statsQuery(search, by, undefined, true));
   const { data: answer, error, isPlaceholderData, refetch } = query;
   const grouped = useGrouped(answer, by);
   const bucket = answer === undefined || by === undefined ? undefined : percentileBucketOf(answer);

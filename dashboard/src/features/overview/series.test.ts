@@ -3,7 +3,15 @@ import { bucketsOf } from "~/api/stats";
 import type { Namespace, StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { groupName, groupsOf } from "./groups";
-import { costSeries, durationSeries, nearestSeries, percentileBucketOf, requestSeries, stackedValues } from "./series";
+import {
+  costSeries,
+  durationSeries,
+  failedShareSeries,
+  nearestSeries,
+  percentileBucketOf,
+  requestSeries,
+  stackedValues,
+} from "./series";
 
 const grouped = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({
   buckets: bucketsOf(found),
@@ -12,6 +20,14 @@ const grouped = (found: StatsResponse, by?: string, labels = new Map<string, Nam
   by,
 });
 const many = Array.from({ length: 12 }, (_, at) => [`m${at}`, [point(0, 20 - at)]] as const);
+
+it("the share of failed requests is a line per group, without buckets that have few requests", () => {
+  const found = statsAnswer("model", [["a", [point(0, 40, { failed: 4 }), point(1, 5, { failed: 5 }), point(2, 20)]]]);
+  const [series] = failedShareSeries(grouped(found, "model"));
+  expect(series).toMatchObject({ name: "a", shape: "line", values: [10, null, 0, null] });
+  const all = statsAnswer(undefined, [[null, [point(1, 5, { failed: 5 })]]]);
+  expect(failedShareSeries(grouped(all))).toMatchObject([{ name: "failed", values: [null, 100, null, null] }]);
+});
 
 describe("groups", () => {
   it("keep the color of a pinned namespace, which no other group gets", () => {

@@ -1,7 +1,7 @@
 /** Series of the charts, stacked or side by side. Pure. */
 
 import type { StatsPoint, StatsResponse } from "~/generated/api-types";
-import { type Group, groupName } from "./groups";
+import { failedShare, type Group, groupName } from "./groups";
 
 /**
  * With the shape `stack`, the series is drawn as bars on top of the bars of other series. With `part`, it is drawn as
@@ -89,7 +89,7 @@ const NONE = { points: [], total: { requests: 0 } };
  */
 export function durationSeries(
   grouped: GroupedStats,
-  field: "duration_ms" | "first_token_ms",
+  field: "duration_ms" | "first_token_ms" | "tokens_per_second",
   chosen: Percentile,
 ): Series[] {
   const line = (name: string, color: string, group: Group, percentile: Percentile): Series => {
@@ -99,12 +99,32 @@ export function durationSeries(
     return { name, color, shape: "line", values, group };
   };
   const [all] = grouped.groups;
+  if (grouped.by === undefined && field === "tokens_per_second") {
+    return all === undefined ? [] : [line("p50", "--series1", all, "p50")];
+  }
   if (grouped.by === undefined) {
     return all === undefined ? [] : [line("p50", "--series1", all, "p50"), line("p95", "--series3", all, "p95")];
   }
   return grouped.groups
     .filter((group) => group.colorIndex > 0)
     .map((group) => line(groupName(group, grouped.by), colorOf(group), group, chosen));
+}
+
+/**
+ * The share of failed requests in percent, as a line for all requests or for each group that has a color. Points of a
+ * group with few requests are left out.
+ */
+export function failedShareSeries(grouped: GroupedStats): Series[] {
+  const isGrouped = grouped.by !== undefined;
+  return grouped.groups
+    .filter((group) => group.colorIndex > 0)
+    .map((group) => {
+      const points = group.points.filter(({ requests }) => !isGrouped || requests >= MIN_PERCENTILE_REQUESTS);
+      const percent = (point: StatsPoint) => 100 * (failedShare(point) ?? 0);
+      const values = aligned(grouped.buckets, points, percent, null);
+      const name = isGrouped ? groupName(group, grouped.by) : "failed";
+      return { name, color: isGrouped ? colorOf(group) : "--color-error", shape: "line", values, group };
+    });
 }
 
 export function colorOf(group: Group): string {

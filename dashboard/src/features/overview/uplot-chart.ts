@@ -26,6 +26,10 @@ export type Drawing = {
 };
 
 const HEIGHT = 168;
+const TIME_AXIS_HEIGHT = 36;
+const PADDING_TOP = 8;
+const PLOT_HEIGHT = HEIGHT - TIME_AXIS_HEIGHT - PADDING_TOP;
+const CURSORS = "overview";
 const DAY = "\n{D} {MMM}";
 /**
  * Formats of the time axis. The first value of a format is its smallest step in seconds. The second line of a label
@@ -67,7 +71,12 @@ export class Chart {
     );
     // A bar, or the point of a line, is in the middle of its bucket.
     const middles = drawing.buckets.map((at) => (at + drawing.step / 2) / 1000);
-    const data = [middles, ...drawn.map(({ values }) => values)] as uPlot.AlignedData;
+    // One pixel, so that every bar is visible.
+    const least = (this.scale.ticks.at(-1) ?? 1) / PLOT_HEIGHT;
+    const heights = drawn.map(({ series, values }) =>
+      series.shape === "stack" ? values.map((value) => value && Math.max(value, least)) : values,
+    );
+    const data = [middles, ...heights] as uPlot.AlignedData;
     if (
       this.plot !== undefined &&
       before !== undefined &&
@@ -93,13 +102,13 @@ export class Chart {
     return {
       width: this.parent.clientWidth,
       height: HEIGHT,
-      padding: [8, 28, 0, 0],
+      padding: [PADDING_TOP, 28, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
         points: { show: false },
         drag: { x: true, y: false, setScale: false },
-        sync: { key: "overview" },
+        sync: { key: CURSORS },
       },
       scales: {
         x: { range: () => this.span() },
@@ -109,7 +118,7 @@ export class Chart {
         },
       },
       axes: [
-        { ...axis, grid: { show: false }, size: 36, values: TIMES, space: 72 },
+        { ...axis, grid: { show: false }, size: TIME_AXIS_HEIGHT, values: TIMES, space: 72 },
         {
           ...axis,
           size: 58,
@@ -146,7 +155,13 @@ export class Chart {
     const start = buckets[0] ?? 0;
     const edge = (x: number, round: (value: number) => number) =>
       start + round((plot.posToVal(x, "x") * 1000 - start) / step) * step;
-    onRange(edge(left, Math.floor), edge(left + width, Math.ceil));
+    const [from, to] = [edge(left, Math.floor), edge(left + width, Math.ceil)];
+    // The charts are about to show this range, so nothing in them is selected or pointed at anymore.
+    for (const each of uPlot.sync(CURSORS).plots) {
+      each.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      each.setCursor({ left: -10, top: -10 }, true);
+    }
+    onRange(from, to);
   }
 
   private listen({ over }: uPlot): void {

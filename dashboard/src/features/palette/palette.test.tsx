@@ -74,7 +74,7 @@ it("without a text it lists pages, saved filters, then pinned and recent namespa
   await optionNamed("user-42");
   expect(names()).toEqual([
     ...["Requests", "Namespaces", "Properties", "Overview", "Connect", "Deletions"],
-    "Expensive today last 24 hours · by cost",
+    "Expensive today last 24 hours · most expensive first",
     "Failures request has failed · namespace is staging",
     ...["staging", "user-42", "storage"],
   ]);
@@ -228,7 +228,7 @@ describe("the action Sign out", () => {
     await optionNamed("Sign out");
     type("si");
     await waitFor(() =>
-      expect(names()).toEqual(["Expensive today last 24 hours · by cost", "Search the log for “si”"]),
+      expect(names()).toEqual(["Expensive today last 24 hours · most expensive first", "Search the log for “si”"]),
     );
     type("SIG");
     await waitFor(() => expect(names()).toEqual(["Sign out", "Search the log for “SIG”"]));

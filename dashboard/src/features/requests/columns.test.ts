@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import {
   type ColumnId,
+  formatColumns,
   insertColumn,
   moveColumn,
+  parseColumns,
   parseView,
   USUAL_VIEW,
   usualColumns,
@@ -59,6 +61,13 @@ it("has two lines with fixed columns on a narrow screen", () => {
   const narrow = { width: 390, isNarrow: true, sort: undefined };
   expect(visibleColumns(["result", "chunks"], narrow)).toEqual(["time", "namespace", "text", "result"]);
   expect(visibleColumns(["result"], { ...narrow, sort: "cost_usd" })).toContain("cost");
+});
+
+it("are written to a link, and read from it", () => {
+  const columns: ColumnId[] = ["namespace", "property.a,b%2Cc", "tokens_per_second", "result"];
+  expect(parseColumns(formatColumns(columns))).toEqual(columns);
+  expect(parseColumns("cost,nothing")).toEqual(["cost", "result"]);
+  expect(parseColumns(undefined)).toBeNull();
 });
 
 it("inserts a column at its usual place", () => {

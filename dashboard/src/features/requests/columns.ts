@@ -1,6 +1,13 @@
 /** The columns of the log: all columns, the columns that the reader has chosen, and the columns that fit. */
 
 import { useLocalStorage } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useLayoutEffect } from "react";
+import { propertiesQuery } from "~/api/namespaces";
+import { useHasRoutes } from "~/api/status";
+import { withColumns } from "~/domain/log-search";
+import { useLogNavigate } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 
 type Column = {
   /** The name of the column in the menu. */
@@ -19,7 +26,7 @@ type Column = {
  * minimum.
  */
 const COLUMNS = {
-  time: { label: "Started", width: 116 },
+  time: { label: "Started", width: 116, sorts: ["started_at"] },
   namespace: { label: "Namespace", width: 156 },
   property: { label: "Property", width: 104, rank: 3 },
   route: { label: "Route", width: 88, rank: 4 },
@@ -27,14 +34,20 @@ const COLUMNS = {
   text: { label: "Prompt → response", width: 280 },
   result: { label: "Result", width: 176 },
   feedback: { label: "Feedback", width: 92, rank: 3 },
-  tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
+  tokens: { label: "Tokens", width: 132, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
-  first: { label: "First token", width: 92, rank: 1, sorts: ["first_token_ms"], isNumber: true },
+  first: { label: "First token", width: 98, rank: 1, sorts: ["first_token_ms"], isNumber: true },
   total: { label: "Total", width: 74, rank: 7, sorts: ["duration_ms"], isNumber: true },
-  input_tokens: { label: "Input tokens", width: 104, rank: 5, sorts: ["input_tokens"], isNumber: true },
-  output_tokens: { label: "Output tokens", width: 112, rank: 5, sorts: ["output_tokens"], isNumber: true },
-  cached_tokens: { label: "Cached tokens", width: 104, rank: 5, isNumber: true },
-  chunks: { label: "Chunks", width: 66, rank: 5, isNumber: true },
+  input_tokens: { label: "Input tokens", width: 108, rank: 5, sorts: ["input_tokens"], isNumber: true },
+  output_tokens: { label: "Output tokens", width: 116, rank: 5, sorts: ["output_tokens"], isNumber: true },
+  cached_tokens: { label: "Cached tokens", width: 118, rank: 5, sorts: ["cached_tokens"], isNumber: true },
+  cached_share: { label: "Cached", width: 84, rank: 5, sorts: ["cached_share"], isNumber: true },
+  reasoning_tokens: { label: "Reasoning tokens", width: 136, rank: 5, sorts: ["reasoning_tokens"], isNumber: true },
+  tokens_per_second: { label: "Tokens/s", width: 88, rank: 5, sorts: ["tokens_per_second"], isNumber: true },
+  request_bytes: { label: "Request size", width: 104, rank: 5, sorts: ["request_bytes"], isNumber: true },
+  response_bytes: { label: "Response size", width: 112, rank: 5, sorts: ["response_bytes"], isNumber: true },
+  relay_ms: { label: "Relay", width: 78, rank: 5, sorts: ["relay_ms"], isNumber: true },
+  chunks: { label: "Chunks", width: 82, rank: 5, sorts: ["chunks"], isNumber: true },
   user: { label: "User", width: 124, rank: 5 },
   session: { label: "Session", width: 124, rank: 5 },
   ended: { label: "Ended", width: 100, rank: 5 },
@@ -143,6 +156,18 @@ export type LogView = { readonly columns: readonly ColumnId[] | null; readonly i
 
 export const USUAL_VIEW: LogView = { columns: null, isCompact: false };
 
+/** The columns as a parameter of a link to a view. The inverse of `parseColumns`. */
+export function formatColumns(columns: readonly ColumnId[]): string {
+  return columns.map((id) => id.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+}
+
+/** Parse the columns of a link. Unknown columns are left out. `null` if the link has no columns. */
+export function parseColumns(text: string | undefined): readonly ColumnId[] | null {
+  if (text === undefined) return null;
+  const ids = text.split(",").map((id) => id.replaceAll("%2C", ",").replaceAll("%25", "%"));
+  return parseView(JSON.stringify({ columns: ids })).columns;
+}
+
 /** The view, which is stored in the browser. */
 export function useLogView() {
   return useLocalStorage<LogView>({
@@ -163,6 +188,48 @@ export function parseView(text: string | undefined): LogView {
   } catch {
     return USUAL_VIEW;
   }
+}
+
+/**
+ * The property with an automatic column: the most frequent property when the log was first shown in this browser.
+ * The column stays the same when other properties become more frequent.
+ */
+function useAutomaticProperty(isUsed: boolean) {
+  const [kept, keep, forget] = useLocalStorage<string | undefined>({
+    key: "relaybook.property-column",
+    defaultValue: undefined,
+    getInitialValueInEffect: false,
+    serialize: (name) => name ?? "",
+    deserialize: (text) => text || undefined,
+  });
+  const mostFrequent = useQuery(propertiesQuery()).data?.data[0]?.value;
+  useLayoutEffect(() => {
+    if (isUsed && kept === undefined && mostFrequent !== undefined) keep(mostFrequent);
+  }, [isUsed, kept, mostFrequent, keep]);
+  return { property: kept ?? mostFrequent, forget };
+}
+
+/** The columns of the log: those of the link, those that the reader has chosen, or the usual columns. */
+export function useChosenColumns() {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  const hasRoutes = useHasRoutes();
+  const [stored, store] = useLogView();
+  const linked = parseColumns(search.columns);
+  const isUsual = linked === null && stored.columns === null;
+  const { property, forget } = useAutomaticProperty(isUsual);
+  const view: LogView = { ...stored, columns: linked ?? stored.columns };
+  const setView = (next: LogView) => {
+    if (next.columns === null) forget();
+    store(next);
+    if (search.columns !== undefined) go({ search: withColumns(search, undefined), replace: true });
+  };
+  return {
+    view,
+    setView,
+    chosen: view.columns ?? usualColumns(property, hasRoutes),
+    automatic: isUsual && property !== undefined ? propertyColumn(property) : undefined,
+  };
 }
 
 function isOffered(id: unknown): id is ColumnId {

@@ -19,6 +19,7 @@ const SUM: Aggregate = {
   cost_usd: 41.2,
   duration_ms: { ...NONE, p50: 1210 },
   first_token_ms: NONE,
+  tokens_per_second: NONE,
 };
 const at = (moment: string, requests: number, failed = 0): StatsPoint => ({
   ...SUM,

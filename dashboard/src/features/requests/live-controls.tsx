@@ -53,7 +53,7 @@ export function LiveSwitch() {
           : "live";
   const held = useQuery(heldQuery()).data ?? null;
   const isHeld = state === "live" && held !== null;
-  const { filter, range } = search;
+  const { live: _, ...whileLive } = search;
   if (search.sort !== undefined) {
     return (
       <span className={`muted nowrap ${pageCss.notLive}`}>
@@ -68,9 +68,7 @@ export function LiveSwitch() {
         className={pageCss.switch}
         aria-pressed={isLive}
         title={isHeld ? `${HELD[held]} Press l to pause.` : TITLES[state]}
-        onClick={() =>
-          go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })
-        }
+        onClick={() => go({ search: isLive ? { ...search, live: false } : whileLive, anchor, replace: true })}
       >
         <span
           className={state === "live" ? undefined : pageCss.off}

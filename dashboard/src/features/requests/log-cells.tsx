@@ -11,7 +11,7 @@ import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, plural, tokens } from "~/format/number";
+import { bytes, count, plural, rate, share, tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
 import { APIS, COST_REASONS, NOTES } from "~/generated/vocabulary";
@@ -82,8 +82,18 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
     case "output_tokens":
       return estimated && row[id] !== null ? `≈${count(row[id])}` : count(row[id]);
     case "cached_tokens":
+    case "reasoning_tokens":
     case "chunks":
       return count(row[id]);
+    case "cached_share":
+      return share(row.cached_share);
+    case "tokens_per_second":
+      return `${estimated && row.tokens_per_second !== null ? "≈" : ""}${rate(row.tokens_per_second)}`;
+    case "relay_ms":
+      return duration(row.relay_ms);
+    case "request_bytes":
+    case "response_bytes":
+      return bytes(row[id]);
     default:
       return <PropertyCell row={row} name={propertyName(id) ?? id} />;
   }

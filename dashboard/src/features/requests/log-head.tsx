@@ -12,9 +12,15 @@ import { SortableHead, SortLink } from "./sorting";
 
 const ColumnsMenu = lazyPart(() => import("./columns-menu").then((menu) => menu.ColumnsMenu));
 
-type HeadProps = { columns: readonly ColumnId[]; tableWidth: number; hasOneNamespace: boolean };
+type HeadProps = {
+  columns: readonly ColumnId[];
+  tableWidth: number;
+  hasOneNamespace: boolean;
+  /** The column of a property that the reader has not chosen. */
+  automatic: ColumnId | undefined;
+};
 
-export function LogHead({ columns, tableWidth, hasOneNamespace }: HeadProps) {
+export function LogHead({ columns, tableWidth, hasOneNamespace, automatic }: HeadProps) {
   return (
     <thead className={css.head}>
       <tr aria-rowindex={1}>
@@ -29,7 +35,7 @@ export function LogHead({ columns, tableWidth, hasOneNamespace }: HeadProps) {
             }
             fields={columnOf(id).sorts ?? []}
           >
-            {titleOf(id)}
+            {titleOf(id, automatic)}
           </SortableHead>
         ))}
       </tr>
@@ -37,12 +43,12 @@ export function LogHead({ columns, tableWidth, hasOneNamespace }: HeadProps) {
   );
 }
 
-function titleOf(id: ColumnId): ReactNode {
+function titleOf(id: ColumnId, automatic: ColumnId | undefined): ReactNode {
   const label = labelOf(id);
   if (id === "time")
     return (
       <>
-        <span title="When the request started. The rows are in the order in which the requests ended.">{label}</span>
+        <SortLink field="started_at">{label}</SortLink>
         <SelectAllCheckbox />
       </>
     );
@@ -53,6 +59,10 @@ function titleOf(id: ColumnId): ReactNode {
       </>
     );
   const [field] = columnOf(id).sorts ?? [];
+  if (id === automatic) {
+    const title = `The property ${label}. This column was chosen automatically. You can choose others in the menu of columns.`;
+    return <span title={title}>{label}</span>;
+  }
   return field === undefined ? <span title={label}>{label}</span> : <SortLink field={field}>{label}</SortLink>;
 }
 

@@ -29,7 +29,6 @@ it.each([
     <LogTable
       list={LIST}
       gaps={[]}
-      property={undefined}
       anchor={undefined}
       selected={undefined}
       scroller={createRef()}
@@ -46,7 +45,6 @@ it("the pointer is not inside a table that was removed", async () => {
     <LogTable
       list={LIST}
       gaps={[]}
-      property={undefined}
       anchor={undefined}
       selected={undefined}
       scroller={createRef()}

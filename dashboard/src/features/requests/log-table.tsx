@@ -15,14 +15,13 @@ import {
   useSyncExternalStore,
 } from "react";
 import { PAGE_ROWS } from "~/api/requests";
-import { useHasRoutes } from "~/api/status";
 import { propertyOf, selectedValues } from "~/domain/filter";
 import { parseTimestamp } from "~/domain/time-range";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
 import tableCss from "~/ui/table.module.css";
-import { useLogView, usualColumns, visibleColumns } from "./columns";
+import { propertyName, useChosenColumns, visibleColumns } from "./columns";
 import { ColumnsButton, LogHead } from "./log-head";
 import { SearchStopped } from "./log-messages";
 import { itemsOf } from "./log-model";
@@ -34,8 +33,6 @@ import { PREVIOUS_LIST, type RowList } from "./use-log";
 type Props = {
   list: RowList;
   gaps: readonly LogGap[];
-  /** The most frequent property. It has a column if the reader has not chosen other columns. */
-  property: string | undefined;
   anchor: Anchor | undefined;
   selected: string | undefined;
   scroller: RefObject<HTMLElement | null>;
@@ -60,13 +57,12 @@ export function useIsNarrow(): boolean {
 
 /** The rows of the log: a real table that contains only the rows near the visible rows. */
 export const LogTable = memo(function LogTable(props: Props) {
-  const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
-  const [view, setView] = useLogView();
-  const hasRoutes = useHasRoutes();
+  const { list, gaps, anchor, selected, scroller, onPointerInside } = props;
+  const { view, setView, chosen: all, automatic } = useChosenColumns();
   const isNarrow = useIsNarrow();
   const width = useWidth(scroller);
-  const usual = usualColumns(useUsedProperty(list, property), hasRoutes);
-  const chosen = view.columns ?? usual;
+  const isUsed = useUsedProperty(list, automatic && propertyName(automatic)) !== undefined;
+  const chosen = automatic === undefined || isUsed ? all : all.filter((id) => id !== automatic);
   const { filter, sort } = list.search;
   const hasOneNamespace = !isNarrow && selectedValues(filter, "namespace").length === 1;
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort, hasOneNamespace }));
@@ -145,7 +141,7 @@ export const LogTable = memo(function LogTable(props: Props) {
             aria-rowcount={items.length + 1}
             aria-busy={list.isLoading}
           >
-            <LogHead columns={columns} tableWidth={width} hasOneNamespace={hasOneNamespace} />
+            <LogHead columns={columns} tableWidth={width} hasOneNamespace={hasOneNamespace} automatic={automatic} />
             <tbody>
               {place.paddingTop > 0 && (
                 <tr className={css.lead} style={{ height: place.paddingTop }}>

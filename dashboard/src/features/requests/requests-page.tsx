@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { apiUrl } from "~/api/client";
-import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
+import { notPinned, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import { toListParams, withoutQuery } from "~/domain/log-search";
@@ -28,9 +28,11 @@ import pageCss from "./requests-page.module.css";
 import { endedIds, RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
 import { firstVisibleRow, scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
+import { UnknownNote } from "./unknown-note";
 import { PREVIOUS_LIST, useLog } from "./use-log";
 import { useLogShortcuts } from "./use-log-shortcuts";
 import { useNeighbours } from "./use-neighbours";
+import { CopyViewLink } from "./view-link";
 
 /** Loaded when the pointer enters the table, or when a request is opened. */
 const loadDrawer = () => import("~/features/request/request-drawer").then((drawer) => drawer.RequestDrawer);
@@ -88,7 +90,6 @@ export function RequestsPage() {
   );
   const gaps = useStatus((status) => status.gaps) ?? NO_GAPS;
   const pinning = usePin();
-  const property = useQuery(propertiesQuery()).data?.data[0]?.value;
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
   const exported = useMemo(() => endedIds(selection, rows), [selection, rows]);
@@ -169,10 +170,12 @@ export function RequestsPage() {
             <QueryInput box={box} refused={log.refused} />
             <TimeRange />
             <SavedFiltersMenu />
+            <CopyViewLink />
             <CopyApiCall />
           </div>
           <div className={pageCss.summary}>
             <FilterBar running={log.running} selected={exported}>
+              <UnknownNote />
               <NewRowsButton
                 pendingCount={log.pendingCount}
                 isAway={anchor !== undefined || !includesNewest}
@@ -221,7 +224,6 @@ export function RequestsPage() {
                 <LogTable
                   list={log.list}
                   gaps={isSorted ? NO_GAPS : gaps}
-                  property={property}
                   anchor={anchor}
                   selected={selected}
                   scroller={scroller}

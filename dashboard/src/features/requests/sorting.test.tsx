@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { SortableHead, SortBar, SortLink } from "./sorting";
+import { UnknownNote } from "./unknown-note";
 
 let count: object;
 const requests: string[] = [];
@@ -10,7 +11,7 @@ const onRefresh = vi.fn();
 const BAR = { isComplete: true, isLoading: false, loadedAt: 1, onRefresh };
 
 beforeEach(() => {
-  count = { requests: 83, complete: true };
+  count = { requests: 7, complete: true };
   requests.length = 0;
   onRefresh.mockClear();
   vi.stubGlobal("fetch", async (url: string) => {
@@ -36,31 +37,38 @@ const HEADS = (
 
 it("sorts by the column, and keeps filters and time range", async () => {
   const { where } = await renderAt("?namespace=a&from=-1h&live=off", HEADS);
-  expect(screen.getByRole("columnheader", { name: "Cost" })).not.toHaveAttribute("aria-sort");
-  await userEvent.click(screen.getByRole("link", { name: "Cost" }));
+  expect(screen.getByRole("columnheader", { name: "Sort by cost" })).not.toHaveAttribute("aria-sort");
+  await userEvent.click(screen.getByRole("link", { name: "Sort by cost" }));
   expect(where()).toBe("/requests?namespace=a&from=-1h&sort=cost_usd&live=off");
 });
 
+it("sorts by the lowest values with the second click", async () => {
+  const { where } = await renderAt("?sort=cost_usd", HEADS);
+  const cost = screen.getByRole("link", { name: "Sort by cost" });
+  expect(cost).toHaveAttribute("title", "Cheapest first");
+  await userEvent.click(cost);
+  expect(where()).toBe("/requests?sort=cost_usd&order=asc");
+});
+
 it("says which column sorts, and returns from there to the newest first", async () => {
-  const { where } = await renderAt("?namespace=a&sort=output_tokens", HEADS);
-  expect(screen.getByRole("columnheader", { name: /Tokens/ })).toHaveAttribute("aria-sort", "descending");
-  expect(screen.getByRole("columnheader", { name: "Cost" })).not.toHaveAttribute("aria-sort");
-  expect(screen.getByRole("link", { name: "in" })).not.toHaveAttribute("aria-current");
-  await userEvent.click(screen.getByRole("link", { name: "out" }));
+  const { where } = await renderAt("?namespace=a&sort=output_tokens&order=asc", HEADS);
+  expect(screen.getByRole("columnheader", { name: /Tokens/ })).toHaveAttribute("aria-sort", "ascending");
+  expect(screen.getByRole("columnheader", { name: "Sort by cost" })).not.toHaveAttribute("aria-sort");
+  expect(screen.getByRole("link", { name: "Sort by input tokens" })).not.toHaveAttribute("aria-current");
+  await userEvent.click(screen.getByRole("link", { name: "Sort by output tokens" }));
   expect(where()).toBe("/requests?namespace=a");
 });
 
 it.each([
-  [{ rows: 200 }, "Top 200 by cost"],
-  [{ rows: 79 }, "79 of 83 requests by cost, highest first"],
-  [{ rows: 83 }, "83 requests by cost, highest first"],
-  [{ rows: 0 }, "No matching request has a value for cost"],
-  [{ rows: 200, isLoading: true }, "Sorting by cost…"],
+  [{ rows: 200 }, "Most expensive first · the first 200 · 7 without a cost not shown"],
+  [{ rows: 79 }, "Most expensive first · 7 without a cost not shown"],
+  [{ rows: 0 }, "No matching request has a cost · 7 without a cost not shown"],
+  [{ rows: 200, isLoading: true }, "Sorting…"],
   [
     { rows: 200, isComplete: false },
-    /^Top 200 by cost. The search reached its time limit, so higher values may be missing./,
+    /^Most expensive first · the first 200 · .*. The search reached its time limit, so higher values may be missing./,
   ],
-  [{ rows: 200, isLoading: true, isComplete: false }, /^Sorting by cost…$/],
+  [{ rows: 200, isLoading: true, isComplete: false }, /^Sorting…$/],
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
   await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));
@@ -74,26 +82,33 @@ it("says nothing about the usual order", async () => {
   expect(requests).toEqual([]);
 });
 
-it("counts the matching requests once, when the list has loaded", async () => {
-  await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} rows={79} />);
-  await screen.findByText(/^79 of 83/);
-  expect(requests).toEqual(["/api/count?model=o1"]);
+it("counts the requests without a value once, when the list has loaded, and links to them", async () => {
+  const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} rows={79} />);
+  await userEvent.click(await screen.findByRole("link", { name: "7 without a cost not shown" }));
+  expect(requests).toEqual(["/api/count?model=o1&cost=unknown"]);
+  expect(where()).toBe("/requests?model=o1&cost=unknown");
 });
 
 it.each([
-  ["the list is full", { rows: 200 }],
-  ["the list is loading", { rows: 79, isLoading: true }],
-  ["no request has a value", { rows: 0 }],
-])("does not count the matching requests if %s", async (_, props) => {
-  await renderAt("?sort=cost_usd", <SortBar {...BAR} {...props} />);
+  ["the list is loading", "?sort=cost_usd", { rows: 79, isLoading: true }],
+  ["the filter leaves them out", "?cost=>0.01&sort=cost_usd", { rows: 79 }],
+  ["every request has a value", "?sort=started_at", { rows: 79 }],
+])("does not count the requests without a value if %s", async (_, search, props) => {
+  await renderAt(search, <SortBar {...BAR} {...props} />);
   expect(requests).toEqual([]);
 });
 
-it("does not say how many match if the count is incomplete", async () => {
-  count = { requests: 83, complete: false };
-  await renderAt("?sort=cost_usd", <SortBar {...BAR} rows={79} />);
-  await waitFor(() => expect(requests).toHaveLength(1));
-  expect(screen.getByRole("status")).toHaveTextContent("79 requests by cost, highest first");
+it("says that there may be more requests without a value if the count is incomplete", async () => {
+  count = { requests: 7, complete: false };
+  await renderAt("?sort=cost_usd&order=asc", <SortBar {...BAR} rows={79} />);
+  await screen.findByText("at least 7 without a cost not shown");
+  expect(screen.getByRole("status")).toHaveTextContent(/^Cheapest first/);
+});
+
+it("says how many requests a filter by a number leaves out", async () => {
+  await renderAt("?model=o1&tokens_per_second=<20", <UnknownNote />);
+  await screen.findByRole("link", { name: "7 unknown: requests without tokens per second, not shown" });
+  expect(requests).toEqual(["/api/count?model=o1&tokens_per_second=unknown"]);
 });
 
 it("reads the list again", async () => {

@@ -7,15 +7,15 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { MouseEvent, ReactNode } from "react";
 import { countAtLoadingQuery, TOP_ROWS } from "~/api/requests";
-import { SORT_FIELDS } from "~/domain/filter-text";
+import { orderText } from "~/domain/filter-text";
 import { withSort } from "~/domain/log-search";
-import { count, plural } from "~/format/number";
-import type { RequestCount } from "~/generated/api-types";
+import { SORT_FIELDS } from "~/generated/vocabulary";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import controlsCss from "~/ui/controls.module.css";
 import { focusPage } from "~/ui/focus";
 import pageCss from "./requests-page.module.css";
+import { searchUnknown, UnknownLink } from "./unknown-note";
 
 type HeadProps = {
   fields: readonly string[];
@@ -27,39 +27,42 @@ type HeadProps = {
 
 /** A column head. It contains a link for each of its sort fields. */
 export function SortableHead({ fields, className, width, children }: HeadProps) {
-  const { sort } = useLogSearch();
+  const { sort, order } = useLogSearch();
+  const isSorted = sort !== undefined && fields.includes(sort);
   return (
     <th
       scope="col"
       className={className}
       style={{ width }}
-      aria-sort={sort !== undefined && fields.includes(sort) ? "descending" : undefined}
+      aria-sort={!isSorted ? undefined : order === "asc" ? "ascending" : "descending"}
     >
       {children}
     </th>
   );
 }
 
-/**
- * A link that sorts by the field, highest first. If the log is already sorted by the field, the link returns to the
- * newest first.
- */
+/** A link that sorts by the field: first the highest values first, then the lowest, then the newest requests first. */
 export function SortLink({ field, children }: { field: string; children: ReactNode }) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
-  const isSorted = search.sort === field;
-  const sort = isSorted ? undefined : field;
+  const { label = field, highest, lowest } = SORT_FIELDS[field] ?? {};
+  const order = search.sort !== field ? undefined : (search.order ?? "desc");
+  const next = order === undefined ? highest : order === "desc" ? lowest : "Newest first";
+  const sorted = (base: typeof search) =>
+    withSort(base, order === "asc" ? undefined : field, order === "desc" ? "asc" : undefined);
   const follow = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    go({ search: withSort(searchAtClick(), sort) });
+    go({ search: sorted(searchAtClick()) });
   };
   return (
     <a
-      href={logHref(withSort(search, sort))}
-      title={isSorted ? "Newest first" : `Sort by ${SORT_FIELDS[field]}, highest first`}
-      aria-current={isSorted || undefined}
+      href={logHref(sorted(search))}
+      aria-label={`Sort by ${label}`}
+      title={next}
+      aria-current={order !== undefined || undefined}
+      data-order={order}
       onClick={follow}
     >
       {children}
@@ -85,23 +88,24 @@ type BarProps = {
 export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const isCounted = search.sort !== undefined && !isLoading && rows !== undefined && rows > 0 && rows < TOP_ROWS;
-  const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
-  const sortBy = (sort: string | undefined) => go({ search: withSort(search, sort) });
+  const { sort, order } = search;
+  const unknown = sort === undefined ? undefined : searchUnknown(search, SORT_FIELDS[sort]?.term);
+  const isCounted = !isLoading && rows !== undefined && unknown !== undefined;
+  const missing = useQuery({ ...countAtLoadingQuery(unknown ?? search, loadedAt), enabled: isCounted }).data;
   const toNewestFirst = () => {
-    sortBy(undefined);
+    go({ search: withSort(search, undefined) });
     focusPage();
   };
-  if (search.sort === undefined && instead === undefined) return null;
-  const field = SORT_FIELDS[search.sort ?? ""] ?? search.sort;
+  if (sort === undefined && instead === undefined) return null;
   return (
     <div className={pageCss.sorted}>
-      {instead !== undefined && <SortSelect sort={search.sort} onChange={sortBy} />}
-      {field !== undefined && (
+      {instead !== undefined && <SortSelect />}
+      {sort !== undefined && (
         <>
           <span role="status">
-            {isLoading ? `Sorting by ${field}…` : rows !== undefined && titleOf(rows, field, matches)}
-            {!isLoading && !isComplete && `. ${INCOMPLETE}`}
+            {isLoading ? "Sorting…" : rows !== undefined && titleOf(rows, sort, order)}
+            {isCounted && missing !== undefined && <UnknownLink search={unknown} sort={sort} matches={missing} />}
+            {!isLoading && !isComplete && `. ${incomplete(order)}`}
           </span>
           {instead === undefined && (
             <Button variant="default" size="compact-xs" onClick={toNewestFirst}>
@@ -118,33 +122,41 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
   );
 }
 
-type SelectProps = { sort: string | undefined; onChange: (sort: string | undefined) => void };
-
-function SortSelect({ sort, onChange }: SelectProps) {
+/** The orders, as a list. */
+function SortSelect() {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  const { sort = "", order = "desc" } = search;
+  const sortBy = (value: string) => {
+    const [field, direction] = value.split(" ");
+    go({ search: withSort(search, field || undefined, direction === "asc" ? direction : undefined) });
+  };
   return (
     <select
       className={controlsCss.tool}
       aria-label="Order"
-      value={sort ?? ""}
-      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+      value={sort === "" ? "" : `${sort} ${order}`}
+      onChange={({ currentTarget }) => sortBy(currentTarget.value)}
     >
       <option value="">Newest first</option>
-      {Object.entries(SORT_FIELDS).map(([field, name]) => (
-        <option key={field} value={field}>
-          By {name}
-        </option>
-      ))}
+      {Object.entries(SORT_FIELDS).flatMap(([field, { highest, lowest }]) => [
+        <option key={`${field} desc`} value={`${field} desc`}>
+          {highest}
+        </option>,
+        <option key={`${field} asc`} value={`${field} asc`}>
+          {lowest}
+        </option>,
+      ])}
     </select>
   );
 }
 
-const INCOMPLETE = "The search reached its time limit, so higher values may be missing. Choose a shorter time range.";
+function incomplete(order: "asc" | undefined): string {
+  const values = order === "asc" ? "lower" : "higher";
+  return `The search reached its time limit, so ${values} values may be missing. Choose a shorter time range.`;
+}
 
-/** `matches` is the number of requests with and without a value, or undefined if it is unknown. */
-function titleOf(rows: number, field: string, matches: RequestCount | undefined): string {
-  if (rows === 0) return `No matching request has a value for ${field}`;
-  if (rows === TOP_ROWS) return `Top ${TOP_ROWS} by ${field}`;
-  const hasOthers = matches?.complete === true && matches.requests > rows;
-  const requests = hasOthers ? `${count(rows)} of ${plural(matches.requests, "request")}` : plural(rows, "request");
-  return `${requests} by ${field}, highest first`;
+function titleOf(rows: number, sort: string, order: "asc" | undefined): string {
+  if (rows === 0) return `No matching request has ${SORT_FIELDS[sort]?.missing || "a value"}`;
+  return `${orderText(sort, order)}${rows === TOP_ROWS ? ` · the first ${TOP_ROWS}` : ""}`;
 }

@@ -7,7 +7,7 @@ import { type HoldReason, heldQuery, useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { useLogChanges } from "~/api/status";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
-import { type LogSearch, queryText, toListParams, withSort } from "~/domain/log-search";
+import { type LogSearch, queryText, toListParams, withColumns, withSort } from "~/domain/log-search";
 import type { LikelyValue, RequestCount, RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, MAX_LIVE, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
@@ -98,7 +98,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   const key = query.isPlaceholderData && !isRetry ? PREVIOUS_LIST : askedKey;
 
   const first = pages?.[0];
-  const { filter, range, sort } = first ?? search;
+  const { filter, range, sort, order } = first ?? search;
+  const { columns } = search;
   const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
   const start = useMemo(
     () => createLiveLog(first === undefined ? NONE : runningOf(first, filter), isOnlyValue(filter, "outcome", "open")),
@@ -181,10 +182,10 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   useHeld(pending > 0 || live.hasGap ? hold : undefined);
 
   const { live: isLive } = search;
-  const shownSearch = useMemo(
-    () => withSort(isLive === false ? { filter, range, live: isLive } : { filter, range }, sort),
-    [filter, range, isLive, sort],
-  );
+  const shownSearch = useMemo(() => {
+    const shown = isLive === false ? { filter, range, live: isLive } : { filter, range };
+    return withColumns(withSort(shown, sort, order), columns);
+  }, [filter, range, isLive, sort, order, columns]);
 
   const { hasNextPage, isFetching, fetchNextPage, fetchPreviousPage } = query;
   const isLoading = query.isFetchingNextPage || (query.isPending && !isRetry);

@@ -55,7 +55,7 @@ describe("a thread", () => {
 
   it("shows its totals", async () => {
     const unknown = { p50: null, p95: null, p99: null };
-    serve(THREE, { total: { ...SUM, duration_ms: unknown, first_token_ms: unknown } });
+    serve(THREE, { total: { ...SUM, duration_ms: unknown, first_token_ms: unknown, tokens_per_second: unknown } });
     await open();
     const fact = async (name: string) => (await screen.findByText(name, { selector: "dt" })).parentElement;
     expect(await fact("requests")).toHaveTextContent("1,204");

@@ -15,6 +15,7 @@ from typing import Final, Self
 
 import msgspec
 
+from relaybook.log.numbers import tokens_per_second_of
 from relaybook.log.record import Record
 
 #: Bin → number of durations in the bin, and ``~bin`` → sum of these durations in nanoseconds. Sums of 0 are omitted.
@@ -35,14 +36,15 @@ MAX_DURATION_MS: Final = 10**9
 #: count.
 MAX_TOKENS: Final = 10**12
 #: The amounts that one request adds to aggregates: whether the request failed, input tokens, output tokens, cost,
-#: whether the cost is known, duration and time to first token (`None` if unknown).
-Contribution = tuple[bool, int, int, float, bool, Duration | None, Duration | None]
+#: whether the cost is known, duration, time to first token, and tokens per second (`None` if unknown).
+Contribution = tuple[bool, int, int, float, bool, Duration | None, Duration | None, Duration | None]
 
 
 class Aggregates(msgspec.Struct, array_like=True):
     """Aggregates of any number of requests.
 
     ``costed`` is the number of requests with a known cost, and ``cost_usd`` is the sum of the known costs.
+    ``tokens_per_second`` is a distribution of rates, which are written like milliseconds.
     """
 
     requests: int = 0
@@ -53,11 +55,14 @@ class Aggregates(msgspec.Struct, array_like=True):
     costed: int = 0
     duration: Distribution = {}
     first_token: Distribution = {}
+    tokens_per_second: Distribution = {}
 
     @classmethod
     def of(cls, contributions: Sequence[Contribution]) -> Self:
         """Sum the contributions of requests. ``contributions`` must not be empty."""
-        failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens = zip(*contributions, strict=True)
+        failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens, rates = zip(
+            *contributions, strict=True
+        )
         return cls(
             len(contributions),
             sum(failed),
@@ -67,6 +72,7 @@ class Aggregates(msgspec.Struct, array_like=True):
             sum(is_known),
             _distribution_of(durations),
             _distribution_of(first_tokens),
+            _distribution_of(rates),
         )
 
     def add(self, other: "Aggregates") -> None:
@@ -79,6 +85,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         self.costed += other.costed
         _add(self.duration, other.duration)
         _add(self.first_token, other.first_token)
+        _add(self.tokens_per_second, other.tokens_per_second)
 
     def unpacked(self) -> "Aggregates":
         """Return ``self``. Only ``PackedAggregates`` must be decoded."""
@@ -101,6 +108,7 @@ class Aggregates(msgspec.Struct, array_like=True):
             rest.costed -= other.costed
             _subtract(rest.duration, other.duration)
             _subtract(rest.first_token, other.first_token)
+            _subtract(rest.tokens_per_second, other.tokens_per_second)
         if rest.costed == 0 or rest.cost_usd < 0:  # floating-point rounding
             rest.cost_usd = 0.0
         return rest if rest.requests else None
@@ -121,6 +129,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     costed: int
     duration: msgspec.Raw
     first_token: msgspec.Raw
+    tokens_per_second: msgspec.Raw
 
     def unpacked(self) -> Aggregates:
         """Return the same aggregates with decoded distributions, as ``Aggregates.add`` requires."""
@@ -133,6 +142,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
             self.costed,
             _distribution(self.duration),
             _distribution(self.first_token),
+            _distribution(self.tokens_per_second),
         )
 
 
@@ -147,6 +157,7 @@ def contribution_of(record: Record) -> Contribution:
         cost is not None,
         duration_of(record.duration_ms),
         duration_of(record.first_token_ms),
+        duration_of(tokens_per_second_of(record)),
     )
 
 

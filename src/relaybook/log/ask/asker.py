@@ -50,7 +50,7 @@ from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
 from relaybook.log.prices import Prices
 from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.completion import KnownValues
-from relaybook.log.query.filters import Cursor, Filter, SortField, Term
+from relaybook.log.query.filters import Cursor, Filter, Sort, Term
 from relaybook.log.record import Feedback, Gap, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.rereads import Rereads
@@ -105,9 +105,9 @@ class Asker:
         """Return the page with the request in the middle of its matching neighbors."""
         return requests.around(self._reader, record_id, filter_, limit, self.deadline_ns)
 
-    def top(self, filter_: Filter, field: SortField, limit: int) -> RequestPage:
-        """Return the finished requests with the highest values of a field, highest first."""
-        return requests.top(self._reader, filter_, field, limit, self.deadline_ns)
+    def top(self, filter_: Filter, sort: Sort, limit: int) -> RequestPage:
+        """Return the finished requests with the highest or lowest values of a number."""
+        return requests.top(self._reader, filter_, sort, limit, self.deadline_ns)
 
     def detail(self, any_id: str, first_message: int = 0) -> Row:
         """Return everything known about the request with an id: the fields of ``RequestDetail``.
@@ -174,9 +174,9 @@ class Asker:
         """Return the number of finished requests that match. The count stops after ten seconds."""
         return count.count(self._reader, filter_, count.exact_deadline_ns())
 
-    def stats(self, query: StatsQuery) -> StatsResponse:
-        """Return aggregates over time."""
-        return stats.stats(self._reader, query, self.deadline_ns)
+    def stats(self, query: StatsQuery, *, with_previous: bool = False) -> StatsResponse:
+        """Return aggregates over time, and with ``with_previous`` also those of the same span before."""
+        return stats.stats(self._reader, query, self.deadline_ns, with_previous=with_previous)
 
     def values(self, field: str, prefix: str, limit: int) -> FieldValues:
         """Return the values of a field, most frequent first."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_type_hin
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from relaybook.log.numbers import MIN_STREAMING_MS
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
 from relaybook.log.row import Result
 
@@ -91,6 +92,14 @@ MEANINGS: Final[dict[str, str]] = {
     "of advice.",
     "feedback": "The latest feedback on the request from each source, sorted by source.",
 }
+#: The meanings of the numbers that are derived from fields of the record.
+_DERIVED: Final[dict[str, str]] = {
+    "cached_share": "Share of the input tokens that were read from the provider's cache, from 0 to 1. `null` if "
+    "unknown.",
+    "tokens_per_second": "Output tokens per second between the first token and the end: `output_tokens` divided by "
+    "`duration_ms` minus `first_token_ms`. `null` if the response was not a stream, if the number of tokens is unknown "
+    f"or 0, or if all tokens arrived within {MIN_STREAMING_MS:.0f} ms.",
+}
 
 
 class RequestFeedback(Struct, kw_only=True):
@@ -116,6 +125,7 @@ def row_fields() -> list[tuple[str, Any]]:
     for name in TIMESTAMPS:
         shown[name] = TimestampText | None if hints[name] == int | None else TimestampText
     fields = [(name, Annotated[shown.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    fields += [(name, Annotated[float | None, Meta(description=meaning)]) for name, meaning in _DERIVED.items()]
     return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]
 
 

@@ -27,6 +27,10 @@ class Namespace(Struct, kw_only=True):
     namespace: str
     requests: int
     failed: int
+    failed_share: Annotated[
+        float | None,
+        Meta(description="Share of failed requests, from 0 to 1. `null` if there are no requests."),
+    ]
     input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
@@ -120,10 +124,12 @@ def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
     ``row``.
     """
     last_at = count.last_at if count else row.last_at
+    requests, failed = (count.requests, count.failed) if count else (row.requests, row.failed)
     return Namespace(
         namespace=row.namespace,
-        requests=count.requests if count else row.requests,
-        failed=count.failed if count else row.failed,
+        requests=requests,
+        failed=failed,
+        failed_share=failed / requests if requests else None,
         input_tokens=None if count else row.input_tokens,
         output_tokens=None if count else row.output_tokens,
         cost_usd=None if count else row.cost_usd,

@@ -10,7 +10,7 @@ from relaybook.log.ask.count import count_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row
 from relaybook.log.likely_values import LikelyValue, likely_values_of
-from relaybook.log.query.filters import SAID_HERE, WORDS, Cursor, Filter, SortField, Term
+from relaybook.log.query.filters import SAID_HERE, WORDS, Cursor, Filter, Sort, Term
 from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page, Reader
@@ -20,7 +20,7 @@ _MARKING_NS: Final = 150_000_000
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first. With `sort=<field>`, the page is in descending order of this field."""
+    """A page of the log, newest first. With `sort=<field>`, the page is in the order of this field."""
 
     data: list[Row]
     running: (
@@ -50,8 +50,8 @@ class RequestPage(Struct, kw_only=True):
         bool,
         Meta(
             description="`false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues "
-            "the search. With `sort`, the page has the highest values among the requests that were found before the "
-            "deadline."
+            "the search. With `sort`, the page has the highest (or lowest) values among the requests that were found "
+            "before the deadline."
         ),
     ]
     likely_values: (
@@ -66,9 +66,9 @@ class RequestPage(Struct, kw_only=True):
     ) = UNSET
 
 
-def top(reader: Reader, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> RequestPage:
-    """Return the finished requests with the highest values of a field, highest first."""
-    found = _request_page(reader.top(filter_, field, limit, deadline_ns))
+def top(reader: Reader, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> RequestPage:
+    """Return the finished requests with the highest or lowest values of a number."""
+    found = _request_page(reader.top(filter_, sort, limit, deadline_ns))
     _mark_said_earlier(reader, filter_, found.data, deadline_ns)
     return found
 

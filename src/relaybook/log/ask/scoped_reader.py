@@ -17,7 +17,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import MAX_LIMIT, Cursor, Filter, SortField
+from relaybook.log.query.filters import MAX_LIMIT, Cursor, Filter, Sort
 from relaybook.log.query.found_values import FoundValue, FoundValues, best, values_with
 from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Gap, Record, Side
@@ -50,8 +50,8 @@ class ScopedReader:
             return None
         return self._reader.around(record_id, self._scope.narrow(filter_), limit, deadline_ns)
 
-    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
-        return self._reader.top(self._scope.narrow(filter_), field, limit, deadline_ns)
+    def top(self, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> Page:
+        return self._reader.top(self._scope.narrow(filter_), sort, limit, deadline_ns)
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         return self._reader.count(self._scope.narrow(filter_), deadline_ns)

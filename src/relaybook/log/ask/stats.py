@@ -4,13 +4,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from relaybook import clock
 from relaybook.clock import format_timestamp
 from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
-from relaybook.log.aggregate.stats import Group, Stats, StatsQuery
+from relaybook.log.aggregate.stats import Group, Stats, StatsQuery, TimeRange
 from relaybook.log.ask.fields import TimestampText
-from relaybook.log.query.filters import Filter
+from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.term_values import FIRST_US, LAST_US
 from relaybook.log.retention import DAY_US
 from relaybook.log.store.errors import DeadlinePassed
@@ -18,7 +19,7 @@ from relaybook.log.store.port import Reader
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+    """The 50th, 95th and 99th percentiles. `null` if nothing was measured. Durations are in milliseconds.
 
     A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values.
     """
@@ -41,6 +42,10 @@ class Aggregate(Struct, kw_only=True):
     ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
+    tokens_per_second: Annotated[
+        Percentiles,
+        Meta(description="Percentiles of `tokens_per_second`, of the requests for which it is known. The unit is 1/s."),
+    ]
 
 
 class StatsPoint(Aggregate, kw_only=True):
@@ -69,6 +74,21 @@ class StatsGroup(Struct, kw_only=True):
     ]
     points: list[StatsPoint]
     total: Aggregate
+    previous: Annotated[
+        Aggregate | None,
+        Meta(
+            description="The aggregates of this group in the same span before. `null` if they are unknown, because the "
+            "group was not among the 20 groups with the most requests then, or without `previous=true`."
+        ),
+    ] = None
+
+
+class StatsPrevious(Struct, kw_only=True):
+    """The aggregates of the span before the time range, which is as long, up to half a bucket."""
+
+    from_: Annotated[TimestampText, Meta(description="Start of the span.")] = field(name="from")
+    to: Annotated[TimestampText, Meta(description="End of the span, and start of the time range.")]
+    total: Aggregate
 
 
 class StatsResponse(Struct, kw_only=True):
@@ -83,6 +103,13 @@ class StatsResponse(Struct, kw_only=True):
     ]
     other: StatsRest | None
     total: Aggregate
+    previous: Annotated[
+        StatsPrevious | None,
+        Meta(
+            description="The same span before. `null` without `previous=true` or without `from`, if the log has no "
+            "request from before that span, or if the aggregates could not be computed in time."
+        ),
+    ] = None
     source: Annotated[
         Literal["rollups", "log"],
         Meta(
@@ -92,9 +119,45 @@ class StatsResponse(Struct, kw_only=True):
     ]
 
 
-def stats(reader: Reader, query: StatsQuery, deadline_ns: int) -> StatsResponse:
-    """Return aggregates over time. Raises DeadlinePassed."""
-    return _stats_response(reader.stats(query, deadline_ns), query.by)
+def stats(reader: Reader, query: StatsQuery, deadline_ns: int, *, with_previous: bool = False) -> StatsResponse:
+    """Return aggregates over time, and with ``with_previous`` also those of the same span before.
+
+    Raises DeadlinePassed.
+    """
+    found = reader.stats(query, deadline_ns)
+    response = _stats_response(found, query.by)
+    previous = _previous(reader, query, found.span, deadline_ns) if with_previous else None
+    if previous is not None:
+        response.previous = StatsPrevious(
+            from_=format_timestamp(max(previous.span.from_us, FIRST_US)),
+            to=format_timestamp(previous.span.to_us),
+            total=aggregate_of(previous.total),
+        )
+        totals = {group.value: group.total for group in previous.groups}
+        for group, now in zip(response.groups, found.groups, strict=True):
+            # A group that is missing had no requests, unless it is one of the groups that were merged.
+            total = totals.get(now.value) or (Aggregates() if previous.other is None else None)
+            group.previous = None if total is None else aggregate_of(total)
+    return response
+
+
+def _previous(reader: Reader, query: StatsQuery, span: TimeRange, deadline_ns: int) -> Stats | None:
+    """Return the aggregates of the span before ``span``, in buckets of the same length.
+
+    ``span`` ends with a whole bucket, which can be later than now. So the previous span has as many buckets as the time
+    until now, rounded.
+    """
+    if query.from_us is None:
+        return None
+    length_us = min(query.to_us, clock.wall_us()) - span.from_us
+    from_us = span.from_us - max(1, round(length_us / span.bucket_us)) * span.bucket_us
+    try:
+        if not reader.count(Filter((Term("to", (str(from_us + 1),)),)), deadline_ns).requests:
+            return None
+        earlier = replace(query, from_us=from_us, to_us=span.from_us, bucket_s=span.bucket_us // 1_000_000)
+        return reader.stats(earlier, deadline_ns)
+    except DeadlinePassed:
+        return None
 
 
 def oldest_day(reader: Reader, deadline_ns: int) -> int | None:
@@ -162,6 +225,7 @@ def _aggregate_fields(aggregates: Aggregates | PackedAggregates) -> dict[str, An
         "cost_usd": round(aggregates.cost_usd, 10) if aggregates.costed else None,
         "duration_ms": _percentiles(aggregates.duration),
         "first_token_ms": _percentiles(aggregates.first_token),
+        "tokens_per_second": _percentiles(aggregates.tokens_per_second),
     }
 
 

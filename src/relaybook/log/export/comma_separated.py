@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import FIELDS, NOTE_FIELDS, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import to_json
@@ -21,7 +22,12 @@ MAX_PROPERTIES: Final = 500
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS: Final = ("id", "seq", "started_at", "ended_at", "result")
 #: The first columns of each row. The columns for single properties follow.
-COLUMNS: Final = (*_COLUMNS, *(name for name in FIELDS if name not in (*_COLUMNS, "properties")), "properties")
+COLUMNS: Final = (
+    *_COLUMNS,
+    *(name for name in FIELDS if name not in (*_COLUMNS, "properties")),
+    *DERIVED,
+    "properties",
+)
 
 
 class CommaSeparated:

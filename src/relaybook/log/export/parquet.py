@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from relaybook.log.formats.conversation import Message, Output, Part, plain
 from relaybook.log.formats.lenient import as_json
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record, Side
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
@@ -69,7 +70,10 @@ def _type_of(name: str, hint: Any) -> pa.DataType:
 
 
 _HINTS: Final = get_type_hints(Record)
-_RECORD: Final = {name: _type_of(name, _HINTS[name]) for name in FIELDS} | {"result": _TEXT}
+_RECORD: Final = {name: _type_of(name, _HINTS[name]) for name in FIELDS} | {
+    **dict.fromkeys(DERIVED, pa.float64()),
+    "result": _TEXT,
+}
 
 
 class _Sink:
@@ -119,7 +123,8 @@ class Parquet:
 
     def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
         self.count += 1
-        row = msgspec.structs.asdict(record) | {"result": result_of(record).code}
+        row = msgspec.structs.asdict(record) | {name: derive(record) for name, derive in DERIVED.items()}
+        row["result"] = result_of(record).code
         row["properties"] = list(record.properties.items())
         for name in (*NOTE_FIELDS.values(), "feedback"):
             row[name] = [msgspec.structs.asdict(each) for each in row[name]]

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
+from relaybook.log.numbers import Unit
+from relaybook.log.query.filters import NUMBERS
 from relaybook.log.query.found_values import FoundValue
 from relaybook.log.query.language import QueryPart, parts_of, written_name, written_value
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
@@ -38,7 +40,11 @@ _FILTERS: Final = {
 }
 
 _BOUND: Final = re.compile(r"(>=|<=|>|<)?(-?\d+(?:\.\d+)?)", re.ASCII)
-_UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
+_UNITS: Final[dict[Unit, tuple[str, ...]]] = {
+    "milliseconds": ("s", "ms", "m"),
+    "bytes": ("kB", "MB", ""),
+    "share": ("%",),
+}
 
 
 class Item(NamedTuple):
@@ -158,5 +164,6 @@ def _bounds(name: str, suggested: Iterable[str], typed: str) -> Iterator[str]:
     if match is None:
         yield from (bound for bound in suggested if bound.startswith(typed))
         return
+    units = _UNITS.get(NUMBERS[name].unit, ("",)) if name in NUMBERS else ("",)
     operators = (match[1],) if match[1] else (">", "<")
-    yield from (f"{operator}{match[2]}{unit}" for operator in operators for unit in _UNITS.get(name, ("",)))
+    yield from (f"{operator}{match[2]}{unit}" for operator in operators for unit in units)

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
+from relaybook.log.numbers import RETRIES, SORTED_NUMBERS, UNKNOWN, number_of
 from relaybook.log.query import words
 from relaybook.log.record import NOTE_FIELDS, Record
 from relaybook.log.row import result_of
@@ -35,15 +36,8 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "response": ("response",),
     SAID_HERE: ("response", "new"),
 }
-#: Terms that compare a number, as in ``>2000.0``: the name of the term → the field of the record with the number.
-NUMBERS: Final = {
-    "duration": "duration_ms",
-    "first_token": "first_token_ms",
-    "cost": "cost_usd",
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "retry_count": "retry_count",
-}
+#: Terms that compare a number, as in ``>2000.0``, with the number that each of them compares.
+NUMBERS: Final = {number.term: number for number in (*SORTED_NUMBERS, RETRIES) if number.term is not None}
 #: The name of a term that compares the scores of a request's feedback with a number. At least one score must match.
 SCORE: Final = "score"
 #: The name of a term that compares the labels of a request's feedback with text. At least one label must be equal to
@@ -71,9 +65,10 @@ NAMES: Final = (
     FEEDBACK,
 )
 MAX_LIMIT: Final = 500
-#: The fields of a record that requests can be sorted by, highest values first.
-SortField = Literal["cost_usd", "duration_ms", "first_token_ms", "input_tokens", "output_tokens"]
-SORT_FIELDS: Final[tuple[SortField, ...]] = get_args(SortField)
+#: The numbers by which requests can be sorted, by the names of their fields.
+SORT_FIELDS: Final = {number.field: number for number in SORTED_NUMBERS}
+#: Directions of a sort: highest values first, or lowest values first.
+Direction = Literal["desc", "asc"]
 _CURSOR = re.compile(r"([on])(\d{1,18})")
 _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -156,9 +151,9 @@ class Term(msgspec.Struct, frozen=True):
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
     ``namespace_prefix``) or ``property.<name>``. Values are written as in the record. For example, timestamps are in
     microseconds. A ``failed`` value is "true" or "false". A ``status`` value is a status such as "200", a class such as
-    "4xx", or "error". A value of a number field is a comparison operator and a number, such as ``>2000.0``. Only fields
-    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a prefix of a term in SECTIONS, all words except
-    the last must match as whole words.
+    "4xx", or "error". A value of a number field is a comparison operator and a number, such as ``>2000.0``, or UNKNOWN.
+    Only fields that ``term_values.allows_prefix`` accepts have ``prefixes``. In a prefix of a term in SECTIONS, all
+    words except the last must match as whole words.
     """
 
     name: str
@@ -214,11 +209,20 @@ def parse_limit(text: str, default: int = 50) -> int:
     return int(text)
 
 
-def parse_sort(text: str) -> SortField:
-    """Parse the name of a sort field. Raises BadFilter if the name is not in SORT_FIELDS."""
-    if text not in SORT_FIELDS:
-        raise BadFilter("sort", f"sort is {text[:80]!r}: expected one of {', '.join(SORT_FIELDS)}.")
-    return text
+class Sort(NamedTuple):
+    """An order of requests by a number: the name of its field, and whether the lowest value comes first."""
+
+    field: str
+    is_ascending: bool = False
+
+
+def parse_sort(field: str, direction: str = "desc") -> Sort:
+    """Parse the name of a sort field and a direction, ``desc`` or ``asc``. Raises BadFilter."""
+    if field not in SORT_FIELDS:
+        raise BadFilter("sort", f"sort is {field[:80]!r}: expected one of {', '.join(SORT_FIELDS)}.")
+    if direction not in get_args(Direction):
+        raise BadFilter("order", f"order is {direction[:80]!r}: expected one of {', '.join(get_args(Direction))}.")
+    return Sort(field, direction == "asc")
 
 
 def matches(filter_: Filter, record: Record, indexed_text: words.SearchText = _NO_TEXT, full_text: str = "") -> bool:
@@ -272,7 +276,7 @@ def _texts(name: str, record: Record) -> list[str]:
 
 def _has(name: str, value: str, record: Record) -> bool:
     if name in NUMBERS:
-        return _compares(value, getattr(record, NUMBERS[name]))
+        return _compares(value, number_of(NUMBERS[name].field)(record))
     if name in WITH_ANY and value == ANY:
         return bool(getattr(record, NOTE_FIELDS.get(name, name)))
     if name in NOTE_FIELDS:
@@ -305,7 +309,9 @@ _SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def _compares(value: str, number: float | None) -> bool:
-    """Return whether the number satisfies the comparison. An unknown number satisfies no comparison."""
+    """Return whether the number satisfies the comparison. An unknown number satisfies only the value UNKNOWN."""
+    if value == UNKNOWN:
+        return number is None
     sign, other = comparison(value)
     return number is not None and _SIGNS[sign](number, other)
 

@@ -1,6 +1,5 @@
 """Validate and normalize the values of filter terms."""
 
-import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import Final, NamedTuple, NoReturn, get_args
 from relaybook import clock
 from relaybook.apis import Kind
 from relaybook.ids import parse_id
+from relaybook.log.numbers import UNKNOWN, Unit
 from relaybook.log.query.filters import (
     ANY,
     CONTAINS,
@@ -40,9 +40,18 @@ LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
-_NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(-?\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
+_NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*(\$?)(-?\d{1,15}(?:\.\d{1,15})?)\s*([A-Za-z%]{0,3})", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
-_DURATIONS: Final = ("duration", "first_token")
+#: The units of a number term, with their factors. The unit "" is a number without a unit.
+_FACTORS: Final[dict[Unit, dict[str, float]]] = {
+    "milliseconds": _MILLISECONDS,
+    "bytes": {"": 1.0, "B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9}
+    | {"KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3},
+    "share": {"": 1.0, "%": 0.01},
+}
+_WITHOUT_UNIT: Final = {"": 1.0}
+#: Numbers of these units are whole, so that a value without an operator, or with ``=``, can be equal to them.
+_WHOLE: Final[tuple[Unit, ...]] = ("tokens", "bytes", "count")
 #: Words that users write to find failed requests.
 FAILED_WORDS: Final = ("failed", "failure", "error")
 #: The allowed values of each term with a fixed set of values.
@@ -184,7 +193,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
     if name == "status" and not _STATUS.fullmatch(value):
         reject("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS or name == SCORE:
-        return _number(name, value) or reject(_EXPECTED.get(name, "an integer, or a comparison such as >1000"))
+        return _number(name, value) or reject(_EXPECTED[NUMBERS[name].unit if name in NUMBERS else SCORE])
     if name == CONTAINS and not 0 < len(value) <= MAX_SUBSTRING:
         raise BadFilter(shown_name, f"{shown_name} has {len(value)} characters: expected 1 to {MAX_SUBSTRING}.")
     if name in ("from", "to"):
@@ -193,29 +202,36 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
 
 
 _EXPECTED: Final = {
-    "duration": "a comparison with a unit, such as >2s or <=300ms",
-    "first_token": "a comparison with a unit, such as >2s or <=300ms",
-    "cost": "a comparison in US dollars, such as >0.01",
+    "milliseconds": "a comparison with a unit, such as >2s or <=300ms, or unknown",
+    "usd": "a comparison in US dollars, such as >0.01, or unknown",
+    "share": "a comparison with a share, such as >50% or <0.5, or unknown",
+    "rate": "a comparison, such as <20, or unknown",
+    "bytes": "a size, or a comparison such as >100kB",
+    "tokens": "an integer, or a comparison such as >1000, or unknown",
+    "count": "an integer, or a comparison such as >1000, or unknown",
     SCORE: "a number, or a comparison such as >0",
 }
 
 
 def _number(name: str, value: str) -> str | None:
-    match = _NUMBER.fullmatch(value)
-    if match is None:
-        return None
-    sign, number, unit = match[1], float(match[2]), match[3]
-    if number < 0 and name != SCORE:
-        return None
-    if name in _DURATIONS:
-        return f"{sign}{number * _MILLISECONDS[unit]}" if sign and unit and sign != "=" else None
-    if unit or not math.isfinite(number):
-        return None
-    if name == "cost":
-        return f"{sign}{number}" if sign and sign != "=" else None
     if name == SCORE:
-        return f"{sign or '='}{number}" if "$" not in value else None
-    return f"{sign or '='}{number}" if "$" not in value and number.is_integer() else None
+        match = _NUMBER.fullmatch(value)
+        return f"{match[1] or '='}{float(match[3])}" if match and not (match[2] or match[4]) else None
+    if value == UNKNOWN:
+        return value
+    unit_of_number = NUMBERS[name].unit
+    match = _NUMBER.fullmatch(value)
+    factor = match and _FACTORS.get(unit_of_number, _WITHOUT_UNIT).get(match[4])
+    if not match or not factor:
+        return None
+    sign, dollar, number = match[1], match[2], float(match[3]) * factor
+    if number < 0 or (dollar and unit_of_number != "usd"):
+        return None
+    if unit_of_number in _WHOLE:
+        return f"{sign or '='}{number}" if number.is_integer() else None
+    if unit_of_number == "share" and number > 1:
+        return None
+    return f"{sign}{number}" if sign and sign != "=" else None
 
 
 def parameter_value(name: str, value: str) -> str:
@@ -225,10 +241,11 @@ def parameter_value(name: str, value: str) -> str:
     """
     if name in ("from", "to"):
         return clock.format_timestamp(int(value))
-    if name not in NUMBERS and name != SCORE:
+    if (name not in NUMBERS and name != SCORE) or value == UNKNOWN:
         return value
     sign, number = comparison(value)
-    unit = ("ms" if number < 1e15 else "h") if name in _DURATIONS else ""
+    is_duration = name in NUMBERS and NUMBERS[name].unit == "milliseconds"
+    unit = ("ms" if number < 1e15 else "h") if is_duration else ""
     digits = f"{number / _MILLISECONDS.get(unit, 1.0):.15f}".rstrip("0").rstrip(".")
     return f"{sign}{digits}{unit}"
 

@@ -17,7 +17,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import Cursor, Filter, SortField
+from relaybook.log.query.filters import Cursor, Filter, Sort
 from relaybook.log.query.found_values import FoundValues
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Detail, Gap, Record, Side
@@ -293,12 +293,12 @@ class Reader(Protocol):
         not match), and older records. `None` if the record does not exist.
         """
 
-    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
-        """Return the matching finished requests with the highest values of a field.
+    def top(self, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> Page:
+        """Return the matching finished requests with the highest or lowest values of a number.
 
-        The highest value is first. Among equal values, the newest request is first. Requests without a value are
-        omitted. There is only one page, without cursors. If the deadline ended the search, the page has the highest
-        values that were found by then.
+        The highest value is first, or the lowest if the sort is ascending. Among equal values, the newest request is
+        first. Requests without a value are omitted. There is only one page, without cursors. If the deadline ended the
+        search, the page has the best values that were found by then.
         """
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:

@@ -28,7 +28,7 @@ from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletion
 from relaybook.log.export.export import FILE_FORMATS, ExportQuery
 from relaybook.log.namespaces import LabelChange
-from relaybook.log.query.filters import BadFilter, Filter, Term
+from relaybook.log.query.filters import BadFilter, Filter, Sort, Term
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.query.words import SearchText
@@ -69,6 +69,9 @@ class Ask(msgspec.Struct):
 
     def limit(self) -> int:
         return self.random.choice((1, 2, 5, 100))
+
+    def sort(self) -> Sort:
+        return Sort(self.random.choice(("cost_usd", "duration_ms")), self.random.random() < 0.5)
 
     def id(self) -> str:
         return self.random.choice([*self.ids, *self.foreign_ids, "nobody"])
@@ -176,7 +179,7 @@ def save_filter(asker: Asker, ask: Ask) -> Any:
 QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "page": page,
     "around": lambda asker, ask: asker.around(ask.random.choice(ask.ids), ask.filter, ask.limit()),
-    "top": lambda asker, ask: asker.top(ask.filter, ask.random.choice(("cost_usd", "duration_ms")), ask.limit()),
+    "top": lambda asker, ask: asker.top(ask.filter, ask.sort(), ask.limit()),
     "detail": lambda asker, ask: asker.detail(ask.id()),
     "view": view,
     "progress": lambda asker, ask: asker.progress(ask.id()),

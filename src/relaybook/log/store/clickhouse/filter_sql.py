@@ -8,6 +8,7 @@ substring.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from relaybook.log.numbers import UNKNOWN
 from relaybook.log.query.filters import (
     ANY,
     CONTAINS,
@@ -28,6 +29,7 @@ from relaybook.log.query.filters import (
 from relaybook.log.query.words import SEPARATOR, SearchText, words_of
 from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.clickhouse.connection import Parameters
+from relaybook.log.store.number_sql import NUMBER_SQL
 from relaybook.log.store.result_sql import RESULT
 
 _MAX_INTEGER: Final = 2**63 - 1
@@ -78,7 +80,7 @@ def _options(term: Term, parameters: Parameters) -> Iterable[str]:
     if name in (SCORE, LABEL, FEEDBACK):
         return _has_feedback(term, parameters)
     if name in NUMBERS:
-        return (_comparison(f"r.{NUMBERS[name]}", value, parameters) for value in values)
+        return (_comparison(NUMBER_SQL[NUMBERS[name].field], value, parameters) for value in values)
     if name in SECTIONS:
         phrases = [*((phrase, False) for phrase in values), *((phrase, True) for phrase in term.prefixes)]
         return (_contains_phrase(name, phrase, is_prefix, parameters) for phrase, is_prefix in phrases)
@@ -107,6 +109,8 @@ def _text_is(column: str, term: Term, parameters: Parameters) -> Iterator[str]:
 
 
 def _comparison(column: str, value: str, parameters: Parameters) -> str:
+    if value == UNKNOWN:
+        return f"({column}) IS NULL"
     operator, number = comparison(value)
     return f"{column} {operator} {parameters.add(number, 'Float64')}"
 

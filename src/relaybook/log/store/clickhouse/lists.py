@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after
-from relaybook.log.query.filters import LABEL, Filter, SortField
+from relaybook.log.query.filters import LABEL, Filter, Sort
 from relaybook.log.query.found_values import FOUND_FIELDS, FoundValue, FoundValues, best
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.clickhouse.connection import Database, Parameters
@@ -15,6 +15,7 @@ from relaybook.log.store.clickhouse.pages import windows
 from relaybook.log.store.clickhouse.rows import RECORD, records_of
 from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS
 from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.number_sql import NUMBER_SQL
 from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
 
 #: At most this number of values is read for a field, the most frequent ones.
@@ -31,6 +32,8 @@ FROM (
   UNION ALL SELECT arrayJoin({{pinned:Array(String)}}), 0, 0, 0, 0, 0, 0, NULL, NULL
 ) AS s
 """
+#: The share of failed requests of a namespace, from 0 to 1.
+_FAILED_SHARE: Final = "if(requests > 0, failed / requests, NULL)"
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
@@ -84,14 +87,15 @@ def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns:
     return FeedbackTotals(requests=requests, scores=scores, score_sum=score_sum or 0.0, complete=matching.is_complete)
 
 
-def top(database: Database, filter_: Filter, field: SortField, limit: int, last: int, deadline_ns: int) -> Page:
-    """Return the matching requests with the highest values of a field; see ``Reader.top``."""
+def top(database: Database, filter_: Filter, sort: Sort, limit: int, last: int, deadline_ns: int) -> Page:
+    """Return the matching requests with the highest or lowest values of a number; see ``Reader.top``."""
     is_complete, rows = False, []
+    number = f"({NUMBER_SQL[sort.field]})"
     try:
         matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
-            f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND r.seq <= {last} AND {matching.sql} "
-            f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"
+            f"SELECT {RECORD} FROM requests AS r WHERE {number} IS NOT NULL AND r.seq <= {last} AND {matching.sql} "
+            f"ORDER BY {number} {'ASC' if sort.is_ascending else 'DESC'}, r.seq DESC LIMIT {limit}"
         )
         rows = database.query(sql, matching.values, deadline_ns=matching.deadline_ns, as_bytes=("record",))
         is_complete = matching.is_complete
@@ -114,14 +118,15 @@ def namespace_rows(
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     parameters = Parameters()
-    order = f"{sort} IS NULL, -ifNull({sort}, 0), namespace"
+    value = _FAILED_SHARE if sort == "failed_share" else sort
+    order = f"{value} IS NULL, -ifNull({value}, 0), namespace"
     names = sorted(name for name, label in labels.items() if label.pinned)
     where, having = [_contains("s.namespace", text, parameters)], ["1"]
     if pinned is not None:
         where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
     if after is not None:
-        is_unknown, value, name = order_after(after, sort)
-        number = parameters.add(value, "Float64" if isinstance(value, float) else "Int64")
+        is_unknown, position, name = order_after(after, sort)
+        number = parameters.add(position, "Float64" if isinstance(position, float) else "Int64")
         having.append(f"({order}) > ({int(is_unknown)}, {number}, {parameters.add(name)})")
     sql = (
         f"SELECT * FROM ({_NAMESPACES} WHERE {' AND '.join(where)} GROUP BY s.namespace) WHERE {' AND '.join(having)} "

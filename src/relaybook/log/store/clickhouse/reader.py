@@ -15,7 +15,7 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import Cursor, Filter, SortField, matches
+from relaybook.log.query.filters import Cursor, Filter, Sort, matches
 from relaybook.log.query.found_values import FoundValues
 from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
 from relaybook.log.rereads import Reread
@@ -105,8 +105,8 @@ class ClickHouseReader:
             return None
         return pages.around(self._database, center.record, filter_, limit, self.last_seq(), deadline_ns)
 
-    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
-        return lists.top(self._database, filter_, field, limit, self.last_seq(), deadline_ns)
+    def top(self, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> Page:
+        return lists.top(self._database, filter_, sort, limit, self.last_seq(), deadline_ns)
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         return lists.count(self._database, filter_, self.last_seq(), deadline_ns)

@@ -37,6 +37,7 @@ _KEPT: Final = (
         "first_token_ms",
         "duration_bin",
         "first_token_bin",
+        "tokens_per_second_bin",
     ),
 )
 _NO_DETAIL: Final = f"unhex('{msgspec.msgpack.encode(None).hex()}')"

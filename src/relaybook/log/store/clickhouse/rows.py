@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.log.aggregate.aggregates import duration_of
+from relaybook.log.numbers import tokens_per_second_of
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import NOTE_FIELDS, Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
@@ -51,6 +52,7 @@ def row_of(entry: Entry, seq: int, text: SearchText, recorded_on: Any, sent_at: 
         spaced_words(text),
         _bin(record.duration_ms),
         _bin(record.first_token_ms),
+        _bin(tokens_per_second_of(record)),
         True,
         False,
         recorded_on,

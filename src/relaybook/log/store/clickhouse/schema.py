@@ -8,6 +8,7 @@ from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import UnsupportedSchema
+from relaybook.log.store.number_sql import NUMBER_SQL
 
 VERSION: Final = 3
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
@@ -41,14 +42,18 @@ _USED: Final = (
     *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties"),
     *NOTE_FIELDS.values(),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
-    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "cost_reason", "finish_reason"),
+    *("first_token_ms", "relay_ms", "chunks", "request_bytes", "response_bytes"),
+    *("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost_usd", "cost_reason", "finish_reason"),
     *("stream_ended", "user", "session"),
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )
 #: The fields in ``_USED`` that do not depend on the bodies.
 _UNREAD: Final = frozenset(
-    ("id", "seq", "started_at", "ended_at", "namespace", "route", "path", "kind", "key", "status", "duration_ms")
+    (
+        *("id", "seq", "started_at", "ended_at", "namespace", "route", "path", "kind", "key", "status", "duration_ms"),
+        *("relay_ms", "chunks", "request_bytes", "response_bytes"),
+    )
 )
 #: The fields in ``_USED`` as columns of ``requests``, with their types.
 RECORD_COLUMNS: Final[dict[str, str]] = {
@@ -59,8 +64,8 @@ MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
 #: column instead of one per field. ``request_chunks`` and ``response_chunks`` have the id and the size of each chunk of
 #: a body. ``request`` and ``response`` have the rest of the bodies, after the last chunk. Sizes are NULL if a body is
-#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the numbers of the
-#: histogram bins for ``duration_ms`` and ``first_token_ms``. ``sent_at`` is the time of the insert by the server's
+#: not stored. ``words`` are the searchable words. ``duration_bin``, ``first_token_bin`` and
+#: ``tokens_per_second_bin`` are the numbers of histogram bins. ``sent_at`` is the time of the insert by the server's
 #: clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
@@ -75,6 +80,7 @@ REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "words": "String",
     "duration_bin": "Nullable(Int16)",
     "first_token_bin": "Nullable(Int16)",
+    "tokens_per_second_bin": "Nullable(Int16)",
     "has_content": "Bool",
     "removed": "Bool",
     "recorded_on": "Date",
@@ -111,16 +117,17 @@ NAMESPACE_SUMS: Final = {
 READ_COLUMNS: Final = {
     name: type_
     for name, type_ in REQUEST_COLUMNS.items()
-    if name in ("record", "chain", "words", "first_token_bin") or (name in RECORD_COLUMNS and name not in _UNREAD)
+    if name in ("record", "chain", "words", "first_token_bin", "tokens_per_second_bin")
+    or (name in RECORD_COLUMNS and name not in _UNREAD)
 }
 HOUR_US: Final = 3_600_000_000
 #: The hour in which a request started, as a number of hours since the epoch.
 STARTED_HOUR: Final = f"intDiv(started_at, {HOUR_US})"
 
 
-def _distribution(name: str) -> str:
-    """Return the expression for a ``Distribution`` of the durations in the column ``<name>_ms``."""
-    nanoseconds = f"toUInt64(round(greatest(0, least({MAX_DURATION_MS}, assumeNotNull({name}_ms))) * 1000000))"
+def _distribution(name: str, milliseconds: str) -> str:
+    """Return the expression for a ``Distribution`` of durations. The column ``<name>_bin`` has their bins."""
+    nanoseconds = f"toUInt64(round(greatest(0, least({MAX_DURATION_MS}, assumeNotNull({milliseconds}))) * 1000000))"
     bin_ = f"assumeNotNull({name}_bin)"
     return f"sumMapIf(map({bin_}, toUInt64(1), bitNot({bin_}), {nanoseconds}), {name}_bin IS NOT NULL)"
 
@@ -133,7 +140,9 @@ AGGREGATES: Final = (
     NAMESPACE_SUMS["output_sum"],
     NAMESPACE_SUMS["cost_sum"],
     "count(cost_usd)",
-    *map(_distribution, ("duration", "first_token")),
+    _distribution("duration", "duration_ms"),
+    _distribution("first_token", "first_token_ms"),
+    _distribution("tokens_per_second", f"({NUMBER_SQL['tokens_per_second'].replace('r.', '')})"),
 )
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
@@ -142,7 +151,7 @@ LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "session"
 #: The columns for charts of a namespace, besides the columns in ``LINKED``.
 _CHARTED: Final = (
     *("model", "outcome", "input_tokens", "output_tokens", "cost_usd"),
-    *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin"),
+    *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin", "tokens_per_second_bin"),
 )
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user", "session")

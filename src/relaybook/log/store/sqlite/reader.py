@@ -11,7 +11,7 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import Cursor, Filter, SortField, matches
+from relaybook.log.query.filters import Cursor, Filter, Sort, matches
 from relaybook.log.query.found_values import FoundValue, FoundValues, best
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.rereads import Reread
@@ -81,12 +81,12 @@ class SqliteReader:
         with self._pool.snapshot(deadline) as connection:
             return None if connection is None else pages.around(connection, record_id, filter_, limit, deadline)
 
-    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
+    def top(self, filter_: Filter, sort: Sort, limit: int, deadline_ns: int) -> Page:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return Page(records=[], next_cursor=None, newer_cursor=None)
-            return top(connection, filter_, field, limit, deadline)
+            return top(connection, filter_, sort, limit, deadline)
 
     def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
         deadline = _default_deadline()

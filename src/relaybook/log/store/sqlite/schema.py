@@ -16,8 +16,8 @@ from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
 
 VERSION: Final = 3
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
-#: number of failures, the maximum of every sort field, and the earliest start time of a record with content. A million
-#: records need 1,000 small rows.
+#: number of failures, the minimum and the maximum of every sort field, and the earliest start time of a record with
+#: content. A million records need 1,000 small rows.
 BLOCK: Final = 1024
 #: Records per part of the table ``foreign_ids`` (see foreign_ids.py). Because of the parts, inserts of random hashes
 #: touch only a few pages.
@@ -56,11 +56,26 @@ _HINTS: Final = get_type_hints(Record, include_extras=True)
 COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS[:-1])
 assert FIELDS[-1] == "feedback"
 
-#: For each sort field, the column of ``block_ranges`` with its maximum. The maximum is NULL if no record in the block
-#: has a value.
-BLOCK_MAXIMA: Final = {field: f"max_{field}" for field in SORT_FIELDS}
-_MAXIMA: Final = ", ".join(
-    f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
+
+class Extremes(NamedTuple):
+    """The columns of ``block_ranges`` with the minimum and the maximum of a number in each block.
+
+    Both are NULL if no record in the block has the number.
+    """
+
+    minimum: str
+    maximum: str
+
+
+#: The columns with the extremes of each sort field, except ``started_at``.
+BLOCK_EXTREMES: Final = {
+    field: Extremes(f"min_{field}", f"max_{field}") for field in SORT_FIELDS if field != "started_at"
+}
+#: The columns with the extremes of each sort field.
+EXTREMES: Final = BLOCK_EXTREMES | {"started_at": Extremes("first_at", "last_at")}
+_SQL_TYPES: Final = {column.name: column.sql_type for column in COLUMNS}
+_EXTREMES: Final = ", ".join(
+    f"{column} {_SQL_TYPES.get(field, 'REAL')}" for field, extremes in BLOCK_EXTREMES.items() for column in extremes
 )
 
 #: The indexes on failures, outcomes and statuses include additional columns that most counts and filters use, so that
@@ -112,7 +127,7 @@ CREATE TABLE pending_feedback (request_id TEXT NOT NULL, source TEXT NOT NULL, s
 CREATE INDEX pending_feedback_at ON pending_feedback(at);
 CREATE TABLE message_chains (seq INTEGER PRIMARY KEY, chain BLOB NOT NULL) STRICT;
 CREATE TABLE block_ranges (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
-  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}, first_content_at INTEGER) STRICT;
+  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_EXTREMES}, first_content_at INTEGER) STRICT;
 CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests INTEGER NOT NULL,
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -12,8 +12,10 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import Record
-from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
+from relaybook.log.store.number_sql import NUMBER_SQL
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_EXTREMES
 
 #: Fields whose values are counted. The counts are used in selection lists, and to find the condition of a filter that
 #: matches the fewest records.
@@ -35,23 +37,26 @@ ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
-#: ``coalesce`` is needed because SQLite's ``max`` returns NULL if one of its arguments is NULL.
+_EXTREME_COLUMNS: Final = ", ".join(column for extremes in BLOCK_EXTREMES.values() for column in extremes)
+#: ``coalesce`` is needed because SQLite's ``min`` and ``max`` return NULL if one of its arguments is NULL.
 ADD_BLOCK_RANGES: Final = """
 INSERT INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
 VALUES (?, ?, ?, ?, ?, ?{places})
 ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
   requests = requests + excluded.requests, failed = failed + excluded.failed,
-  first_content_at = min(coalesce(first_content_at, excluded.first_content_at), excluded.first_content_at), {maxima}
+  first_content_at = min(coalesce(first_content_at, excluded.first_content_at), excluded.first_content_at), {extremes}
 """.format(
-    columns=", ".join(BLOCK_MAXIMA.values()),
-    places=", ?" * len(BLOCK_MAXIMA),
-    maxima=", ".join(
-        f"{column} = coalesce(max({column}, excluded.{column}), {column}, excluded.{column})"
-        for column in BLOCK_MAXIMA.values()
+    columns=_EXTREME_COLUMNS,
+    places=", ?" * 2 * len(BLOCK_EXTREMES),
+    extremes=", ".join(
+        f"{column} = coalesce({function}({column}, excluded.{column}), {column}, excluded.{column})"
+        for extremes in BLOCK_EXTREMES.values()
+        for function, column in zip(("min", "max"), extremes, strict=True)
     ),
 )
-_sort_values: Final = attrgetter(*BLOCK_MAXIMA)
+_STORED_NUMBERS: Final = tuple(field for field in BLOCK_EXTREMES if field not in DERIVED)
+_stored_numbers: Final = attrgetter(*_STORED_NUMBERS)
 _SUBTRACT_FROM_NAMESPACE: Final = """
 UPDATE namespaces SET requests = requests - ?2, failed = failed - ?3,
   input_tokens = input_tokens - ?4, output_tokens = output_tokens - ?5,
@@ -62,11 +67,11 @@ _SUBTRACT_FROM_VALUE: Final = "UPDATE value_counts SET requests = requests - ? W
 _RECOUNT_BLOCK: Final = """
 INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
 SELECT :block, min(started_at), max(started_at), count(*), sum(failed),
-  min(started_at) FILTER (WHERE bodies IS NOT NULL), {maxima}
-FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
+  min(started_at) FILTER (WHERE bodies IS NOT NULL), {extremes}
+FROM requests AS r WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
 """.format(
-    columns=", ".join(BLOCK_MAXIMA.values()),
-    maxima=", ".join(f'max("{field}")' for field in BLOCK_MAXIMA),
+    columns=_EXTREME_COLUMNS,
+    extremes=", ".join(f"min({NUMBER_SQL[field]}), max({NUMBER_SQL[field]})" for field in BLOCK_EXTREMES),
     size=BLOCK,
 )
 _REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
@@ -156,14 +161,23 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
         block_records = records[start:end]
         starts = [record.started_at for record in block_records]
         failed = sum([record.failed for record in block_records])
-        maxima = (
-            max([value for value in values if value is not None], default=None)
-            for values in zip(*map(_sort_values, block_records), strict=True)
-        )
         first_at = min(starts)
-        rows.append((block, first_at, max(starts), len(block_records), failed, first_at, *maxima))
+        rows.append((block, first_at, max(starts), len(block_records), failed, first_at, *_extremes(block_records)))
         start = end
     return rows
+
+
+def _extremes(records: Sequence[Record]) -> list[int | float | None]:
+    """Return the minimum and the maximum of each number, in the order of BLOCK_EXTREMES. `None` if all are unknown."""
+    numbers: dict[str, Iterable[int | float | None]] = dict(
+        zip(_STORED_NUMBERS, zip(*map(_stored_numbers, records), strict=True), strict=True)
+    )
+    extremes: list[int | float | None] = []
+    for field in BLOCK_EXTREMES:
+        values = numbers[field] if field in numbers else map(DERIVED[field], records)
+        known = [value for value in values if value is not None]
+        extremes += (min(known), max(known)) if known else (None, None)
+    return extremes
 
 
 def subtract(connection: apsw.Connection, records: Sequence[Record]) -> None:

@@ -7,6 +7,7 @@ as ``filters.matches``, and a test compares both for every term.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from relaybook.log.numbers import UNKNOWN
 from relaybook.log.query.filters import (
     ANY,
     FEEDBACK,
@@ -24,6 +25,7 @@ from relaybook.log.query.filters import (
 )
 from relaybook.log.query.words import words_of
 from relaybook.log.record import NOTE_FIELDS
+from relaybook.log.store.number_sql import NUMBER_SQL
 from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
@@ -63,7 +65,7 @@ def _without_negation(term: Term) -> Condition:
     if name in (SCORE, LABEL, FEEDBACK):
         return _has_feedback(name, term)
     if name in NUMBERS:
-        return any_of(_comparison(f"r.{NUMBERS[name]}", value) for value in values)
+        return any_of(_comparison(NUMBER_SQL[NUMBERS[name].field], value) for value in values)
     if name in SECTIONS:
         phrases = (_phrase(name, phrase) for phrase in values)
         return any_of([*phrases, *(_phrase_prefix(name, phrase) for phrase in term.prefixes)])
@@ -113,6 +115,8 @@ def score_is(column: str, term: Term) -> Iterator[Condition]:
 
 
 def _comparison(column: str, value: str) -> Condition:
+    if value == UNKNOWN:
+        return Condition(f"{column} IS NULL")
     operator, number = comparison(value)
     return Condition(f"{column} {operator} ?", (number,))
 

@@ -22,6 +22,11 @@ _MAX_PROPERTIES: Final = 50
 _VALUE: Final = {False: "value", True: "namespace"}
 #: The cost of a namespace, or NULL if it is unknown.
 _COST: Final = "CASE WHEN costed > 0 THEN cost_usd END"
+#: The values to sort by that are not columns.
+_SORTED: Final[dict[NamespaceSort, str]] = {
+    "cost_usd": _COST,
+    "failed_share": "CASE WHEN requests > 0 THEN failed * 1.0 / requests END",
+}
 #: The columns of ``NamespaceRow``.
 _COLUMNS: Final = (
     f"namespace, requests, failed, input_tokens, output_tokens, {_COST}, first_at, last_at, "
@@ -49,7 +54,7 @@ def namespaces(
     The query reads all namespaces.
     """
     terms = [_SHOWN[pinned], *_contains("namespace", text)]
-    value = _COST if sort == "cost_usd" else sort
+    value = _SORTED.get(sort, sort)
     if after is not None:
         follows = f"({value} IS NULL, -ifnull({value}, 0), namespace) > (?, ?, ?)"
         terms.append(Condition(follows, order_after(after, sort)))

@@ -29,6 +29,7 @@ from relaybook.log.aggregate.stats import (
 )
 from relaybook.log.namespaces import looks_like_id
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.store.number_sql import NUMBER_SQL
 from relaybook.log.store.sqlite.index.rollups import LEVELS, MAX_PROPERTIES, MAX_PROPERTY_VALUES, MAX_VALUES
 from relaybook.log.store.sqlite.search.filter_sql import clamped_int, placeholders
 from relaybook.log.store.sqlite.search.pages import last_seq
@@ -41,7 +42,10 @@ SELECT min(at) FROM rollups WHERE level = 1 AND field = (SELECT id FROM rollup_f
 """
 _ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
-_SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
+_SHARE: Final = (
+    ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms, "
+    f"{NUMBER_SQL['tokens_per_second']}"
+)
 _LATEST_LABEL: Final = (
     "(SELECT f.label FROM feedback AS f WHERE f.seq = r.seq AND f.label IS NOT NULL"
     " ORDER BY f.at DESC, f.source DESC LIMIT 1)"
@@ -246,6 +250,7 @@ def _share(
     cost_usd: float | None,
     duration_ms: float | None,
     first_token_ms: float | None,
+    tokens_per_second: float | None,
 ) -> Contribution:
     """Return the contribution of a finished request with these values, as ``aggregates.contribution_of`` does."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
@@ -257,6 +262,7 @@ def _share(
         cost_usd is not None,
         duration_of(duration_ms),
         duration_of(first_token_ms),
+        duration_of(tokens_per_second),
     )
 
 

@@ -6,7 +6,7 @@ from tests.support.records import a_record
 
 from relaybook.log.record import Note
 from relaybook.log.store.sqlite.index.counters import block_ranges, namespace_counters, value_counters
-from relaybook.log.store.sqlite.schema import BLOCK
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_EXTREMES
 
 
 def test_namespace_counters_are_summed_and_sorted() -> None:
@@ -54,4 +54,6 @@ def test_block_ranges_cover_every_record_in_its_block(first: int, count: int) ->
     assert [block[5] for block in found] == [block[1] for block in found]
     only_the_last = (first + count - 1) % BLOCK == 0 or count == 1
     assert [block[6] for block in found] == [0.5] * (len(found) - 1) + [None if only_the_last else 0.5]
-    assert [block[8] for block in found] == [None] * (len(found) - 1) + [7.0]
+    first_token = 6 + list(BLOCK_EXTREMES).index("first_token_ms") * 2
+    for extreme in (first_token, first_token + 1):
+        assert [block[extreme] for block in found] == [None] * (len(found) - 1) + [7.0]
