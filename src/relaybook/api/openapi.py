@@ -54,13 +54,28 @@ _VALUE_MEANINGS: Final = {
     "contains. Unlike `words`, it does not find the later requests of a conversation, which contain the text again.",
     "contains": "A substring of the prompt or the response. Case is ignored. `from` is required, because the bodies of "
     "all requests since that time are scanned.",
-    "duration": "A comparison of the duration, with a unit, such as `>2s` or `<=300ms`. If repeated, all values must "
-    "match.",
-    "first_token": "A comparison of the time to the first token, with a unit, such as `>500ms`. If repeated, all "
+    "duration": "A comparison of the duration, with a unit, such as `>2s` or `<=300ms`. `unknown`: still running. If "
+    "repeated, all values must match.",
+    "first_token": "A comparison of the time to the first token, with a unit, such as `>500ms`. `unknown`: not a "
+    "stream. If repeated, all values must match.",
+    "cost": "A comparison of the cost in US dollars, such as `>0.01`. `unknown`: the cost is unknown. If repeated, all "
     "values must match.",
-    "cost": "A comparison of the cost in US dollars, such as `>0.01`. If repeated, all values must match.",
-    "input_tokens": "A number such as `1000`, or a comparison such as `>1000`. If repeated, all values must match.",
-    "output_tokens": "A number such as `1000`, or a comparison such as `>1000`. If repeated, all values must match.",
+    **dict.fromkeys(
+        ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "chunks"),
+        "A number such as `1000`, or a comparison such as `>1000`. `unknown`: the number is unknown. If repeated, all "
+        "values must match.",
+    ),
+    "cached_share": "A comparison of the share of cached input tokens, such as `>50%` or `<=0.5`. `unknown`: the share "
+    "is unknown. If repeated, all values must match.",
+    "tokens_per_second": "A comparison of the output tokens per second, such as `<20`. `unknown`: the speed is unknown. "
+    "If repeated, all values must match.",
+    "relay": "A comparison of the time in the relay, with a unit, such as `>5ms`. `unknown`: the time is unknown. If "
+    "repeated, all values must match.",
+    **dict.fromkeys(
+        ("request_bytes", "response_bytes"),
+        "A size such as `0`, or a comparison such as `>100kB`. Units are B, kB, MB, GB, KiB, MiB and GiB. If repeated, "
+        "all values must match.",
+    ),
     "score": "A number or a comparison, such as `-1` or `>0`. At least one score in the request's feedback must match. "
     "If repeated, each value must match at least one score.",
     "label": "Exact value of a label in the request's feedback.",
