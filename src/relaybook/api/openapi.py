@@ -67,8 +67,8 @@ _VALUE_MEANINGS: Final = {
     ),
     "cached_share": "A comparison of the share of cached input tokens, such as `>50%` or `<=0.5`. `unknown`: the share "
     "is unknown. If repeated, all values must match.",
-    "tokens_per_second": "A comparison of the output tokens per second, such as `<20`. `unknown`: the speed is unknown. "
-    "If repeated, all values must match.",
+    "tokens_per_second": "A comparison of the output tokens per second, such as `<20`. `unknown`: the speed is "
+    "unknown. If repeated, all values must match.",
     "relay": "A comparison of the time in the relay, with a unit, such as `>5ms`. `unknown`: the time is unknown. If "
     "repeated, all values must match.",
     **dict.fromkeys(

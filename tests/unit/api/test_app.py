@@ -14,6 +14,7 @@ from tests.support.asgi import Client
 from relaybook.api import schemas, status_schemas
 from relaybook.api.app import DEFAULT_HEADERS, SecurityHeaders
 from relaybook.log.query.filters import NAMES
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import FIELDS, Gap
 from relaybook.log.store.port import Batch
 
@@ -189,8 +190,8 @@ def test_the_document_lists_every_filter(path: str) -> None:
 
 def test_the_row_model_describes_every_field() -> None:
     row = app_of().openapi()["components"]["schemas"]["Row"]
-    assert tuple(row["properties"]) == (*FIELDS, "result", "said_earlier")
-    assert set(row["required"]) == {*FIELDS, "result"}
+    assert tuple(row["properties"]) == (*FIELDS, *DERIVED, "result", "said_earlier")
+    assert set(row["required"]) == {*FIELDS, *DERIVED, "result"}
     assert all(schema["description"] for schema in row["properties"].values())
     assert row["properties"]["started_at"]["format"] == "date-time"
 

@@ -12,7 +12,7 @@ from tests.support.asgi import Client
 from tests.support.each import check_each
 from tests.support.memory_store import MemoryStore
 
-from relaybook.log.query.filters import NAMES, SORT_FIELDS, Cursor, Filter, Term
+from relaybook.log.query.filters import NAMES, NUMBERS, SORT_FIELDS, Cursor, Filter, Term
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Note
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
@@ -33,6 +33,7 @@ GOOD_VALUES = {
     "from": "-15m",
     "to": "-1s",
 }
+GOOD_VALUES |= dict.fromkeys(NUMBERS, "unknown")
 GOOD_VALUES |= {"duration": "%3E2s", "first_token": "%3C9ms", "cost": "%3E1", "input_tokens": "1", "output_tokens": "1"}
 GOOD_VALUES |= {"score": "-0.5", "feedback": "any"}
 GOOD_VALUES |= {"retry_count": "%3E=1", "warning": "value_cut", "advice": "doubled_path"}
