@@ -39,6 +39,7 @@ export const ACTIONS = {
   pause: { name: "Pause or resume updates", keys: ["l"] },
   columns: { name: "Choose the columns and the row height" },
   exportRequests: { name: "Export the requests" },
+  copyLink: { name: "Copy a link to this view" },
   copyApiCall: { name: "Copy the API URL of this list" },
   reread: { name: "Read the requests again" },
   deleteRequests: { name: "Delete the requests" },

@@ -13,8 +13,8 @@ from tests.support.asgi import Client
 
 from relaybook.api import schemas, status_schemas
 from relaybook.api.app import DEFAULT_HEADERS, SecurityHeaders
-from relaybook.log.query.filters import NAMES
 from relaybook.log.numbers import DERIVED
+from relaybook.log.query.filters import NAMES
 from relaybook.log.record import FIELDS, Gap
 from relaybook.log.store.port import Batch
 

@@ -1,10 +1,12 @@
 /** Copy a link that shows the same view of the log tomorrow: with its columns, and absolute times. */
 
 import { useParams } from "@tanstack/react-router";
+import { useRef } from "react";
 import type { LogSearch } from "~/domain/log-search";
 import { fixedRange } from "~/domain/time-range";
 import { logHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import { CopyButton } from "~/ui/copy-button";
 import { type ColumnId, formatColumns, useChosenColumns } from "./columns";
 import pageCss from "./requests-page.module.css";
@@ -16,19 +18,16 @@ export function viewLink(search: LogSearch, columns: readonly ColumnId[], id: st
   return window.location.origin + logHref(view, id);
 }
 
-/** Returns a function that returns the link to the current view. */
-export function useViewLink(): () => string {
+/** The button in the toolbar. The palette offers it, too. */
+export function CopyViewLink() {
   const search = useLogSearch();
   const { id } = useParams({ strict: false });
   const { chosen } = useChosenColumns();
-  return () => viewLink(search, chosen, id, new Date());
-}
-
-/** The button in the toolbar. */
-export function CopyViewLink() {
+  const place = useRef<HTMLSpanElement>(null);
+  useActions(() => ({ copyLink: () => place.current?.querySelector("button")?.click() }));
   return (
-    <span className={pageCss.call}>
-      <CopyButton text={useViewLink()} label="link to this view">
+    <span ref={place} className={pageCss.call}>
+      <CopyButton text={() => viewLink(search, chosen, id, new Date())} label="a link to this view">
         Copy link
       </CopyButton>
     </span>

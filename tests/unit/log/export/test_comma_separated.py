@@ -11,6 +11,7 @@ from tests.support.api_log import log_of, record_of
 
 from relaybook.log.export import comma_separated
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
+from relaybook.log.numbers import DERIVED
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import FIELDS, Feedback, Note
 
@@ -25,7 +26,7 @@ def exported(*records):
 def test_every_field_and_every_property_has_a_column() -> None:
     first = record_of(1, properties={"channel": "ios", "a,b": 'x"y'}, cost_usd=0.5, tokens_estimated=True)
     rows = exported(first, record_of(2, properties={"channel": "web"}))
-    assert set(FIELDS) | {"result", "property.channel", "property.a,b"} == set(rows[0])
+    assert {*FIELDS, *DERIVED, "result", "property.channel", "property.a,b"} == set(rows[0])
     assert [row["property.channel"] for row in rows] == ["ios", "web"]
     assert [row["property.a,b"] for row in rows] == ['x"y', ""]
     assert rows[0]["result"] == "complete"
@@ -70,4 +71,4 @@ def test_rare_properties_share_a_column(monkeypatch) -> None:
 
 
 def test_columns_are_the_fields_of_a_record() -> None:
-    assert set(comma_separated.COLUMNS) == set(FIELDS) | {"result"}
+    assert set(comma_separated.COLUMNS) == {*FIELDS, *DERIVED, "result"}

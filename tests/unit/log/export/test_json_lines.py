@@ -13,6 +13,7 @@ from tests.support.memory_store import MemoryStore
 from relaybook.clock import format_timestamp
 from relaybook.log.export import json_lines
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
+from relaybook.log.numbers import DERIVED
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Feedback, Note, Record
 from relaybook.log.store.errors import BodyDamaged
@@ -51,7 +52,7 @@ def test_a_line_has_the_version_and_all_fields_of_a_row() -> None:
     assert line["result"]["code"] == "complete"
     assert line["started_at"] == format_timestamp(START_US + 1_000_000)
     fields = {name: value for name, value in line.items() if name not in ("export", "result")}
-    assert fields.keys() == set(Record.__struct_fields__)
+    assert fields.keys() == {*Record.__struct_fields__, *DERIVED}
     assert fields["properties"] == {"channel": "ios"}
     assert fields["input_preview"] == "héllo\n\x07"
 

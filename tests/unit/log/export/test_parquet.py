@@ -12,6 +12,7 @@ from tests.support.memory_store import MemoryStore
 
 from relaybook.log.export import parquet
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
+from relaybook.log.numbers import DERIVED
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import FIELDS, Detail, Feedback, Note
 from relaybook.log.store.entry import Entry
@@ -38,7 +39,7 @@ def test_the_fields_of_a_record_are_typed_columns() -> None:
     record.feedback = [Feedback(source="users", score=-0.5, at=7)]
     file = exported(entry_of(record))
     (row,) = rows(file)
-    assert row.keys() == {*FIELDS, "result"}
+    assert row.keys() == {*FIELDS, *DERIVED, "result"}
     assert row["started_at"] == datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     assert row["properties"] == [("channel", "ios")]
     assert row["warnings"] == [{"code": "w", "message": "m"}]

@@ -11,7 +11,7 @@ from relaybook.log.store.sqlite.index.block_ranges import (
     without_time_terms,
 )
 from relaybook.log.store.sqlite.index.counters import ADD_BLOCK_RANGES
-from relaybook.log.store.sqlite.schema import BLOCK, create_tables
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_EXTREMES, create_tables
 
 WITHIN = (1, 1_000_000)
 
@@ -25,7 +25,9 @@ def connection() -> apsw.Connection:
 
 def test_a_time_range_maps_to_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
     blocks = [(0, 0, 100), (1, 101, 200), (2, 150, 300), (3, 301, 400), (4, 120, 500)]
-    connection.executemany(ADD_BLOCK_RANGES, [(*block, 1, 0, 1, *(None,) * 5) for block in blocks])
+    connection.executemany(
+        ADD_BLOCK_RANGES, [(*block, 1, 0, 1, *(None,) * 2 * len(BLOCK_EXTREMES)) for block in blocks]
+    )
 
     def spans(*terms: tuple[str, str]) -> list[tuple[int, int]]:
         return ranges_in_time(connection, Filter(tuple(Term(name, (value,)) for name, value in terms)), WITHIN)
