@@ -139,10 +139,11 @@ def test_the_list_shows_the_totals_of_each_namespace(shared_tab: LogPage, log: l
     expect(row).to_contain_text("Environment")
     expect(row.locator("td").nth(2)).to_contain_text("4")
     expect(row.locator("td").nth(3)).to_contain_text("0")
-    expect(row.locator("td").nth(4)).to_contain_text(re.compile(r"^[\d,]+ → 36$"))
-    expect(row.locator("td").nth(5)).to_contain_text("$0.000")
-    expect(row.locator("td").nth(6)).to_contain_text("today")
-    expect(row.locator("td").nth(7)).to_contain_text("ago")
+    expect(row.locator("td").nth(4)).to_have_text("0 %")
+    expect(row.locator("td").nth(5)).to_contain_text(re.compile(r"^[\d,]+ → 36$"))
+    expect(row.locator("td").nth(6)).to_contain_text("$0.000")
+    expect(row.locator("td").nth(7)).to_contain_text("today")
+    expect(row.locator("td").nth(8)).to_contain_text("ago")
 
 
 def test_the_last_24_hours_of_all_values_are_drawn_with_one_query(tab: LogPage, log: list[str]) -> None:
@@ -164,7 +165,7 @@ def test_the_column_heads_sort_the_list_and_back_undoes_it(shared_tab: LogPage, 
     tab.wait_for_query(("sort", "requests"))
     wait_for_names(tab, "production", "staging", "iOS", "user-8f3a41c9d2e7")
     expect(tab.page.get_by_role("columnheader", name="Requests")).to_have_attribute("aria-sort", "descending")
-    tab.page.get_by_role("columnheader").get_by_role("link", name="Failed").click()
+    tab.page.get_by_role("columnheader").get_by_role("link", name="Failed", exact=True).click()
     tab.page.wait_for_function("() => document.querySelector('main tbody [data-value]')?.dataset.value === 'staging'")
     tab.page.go_back()
     tab.page.go_back()
