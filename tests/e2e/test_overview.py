@@ -159,7 +159,7 @@ def test_the_log_and_the_overview_have_the_same_filter(shared_tab: LogPage, log:
     tab.wait_for_rows(3)
     tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Overview").click()
     tab.wait_for_path("/overview")
-    tab.wait_for_query(("namespace", "production"), ("from", "-1h"), ("by", "namespace"))
+    tab.wait_for_query(("namespace", "production"), ("by", "namespace"), ("from", "-1h"))
     expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 3 · 1 failed\. "))
     tab.filter_bar.get_by_role("button", name="Remove namespace is production").click()
     tab.wait_for_path("/overview")
