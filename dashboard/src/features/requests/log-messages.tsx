@@ -60,10 +60,11 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   if (values.length > 0) {
     actions.push({ label: "Clear all filters", onClick: () => open({ ...search, filter: [] }) });
   }
+  // A likely value of the same field already says that no request has the only value of the filter.
+  const isSaid = !isDeleted && values.length === 1 && likelyValues.some(({ param, instead }) => instead[0] === param);
   return (
     <Message actions={actions}>
-      {/* A likely value already says that no request has the only value of the filter. */}
-      {(isDeleted || values.length !== 1 || likelyValues.length !== 1) && (
+      {!isSaid && (
         <p>
           No request{hasRange && <> ({formatTimeRange(search.range)})</>}
           <Asked values={values} />.
