@@ -134,7 +134,7 @@ def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
 def drawer_of_a_turn(tab: LogPage, log: dict[str, str]) -> None:
     within = beside_the_log(tab, log["turn"])
     expect(within).to_contain_text("Turn 3 of 3")
-    within.get_by_role("button", name="5 earlier messages, seen in turn 2").click()
+    within.get_by_role("button", name="5 earlier messages, turns 1 to 2").click()
 
 
 def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:

@@ -73,12 +73,29 @@ def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPag
     ]
     [sent] = world.log(Call(more={"messages": messages}))
     drawer = tab.open_request(sent)
-    expect(drawer).to_contain_text(re.compile(r"ƒ\s*weather\(.*Rome"))
-    expect(drawer.get_by_role("article", name="tool")).to_contain_text("celsius")
+    result = drawer.get_by_role("article", name="weather → result")
+    expect(result).to_contain_text(re.compile(r"ƒ\s*weather\(.*Rome.*celsius", re.DOTALL))
     expect(drawer.get_by_text("Turn 0")).to_have_count(0)
     drawer.get_by_role("button", name="earlier messages").click()
     expect(drawer.get_by_text("Turn 0")).to_be_visible()
     expect(drawer.get_by_text("Be short.")).to_be_visible()
+    drawer.get_by_role("button", name="earlier messages").first.click()
+    expect(drawer.get_by_text("Turn 0")).to_have_count(0)
+
+
+def test_the_response_to_a_long_prompt_is_on_the_first_screen_and_r_goes_to_it(tab: LogPage, world: World) -> None:
+    rules = "\n".join(f"Rule {number}: be precise." for number in range(60))
+    clauses = "\n\n".join(f"{number}. The party shall deliver within {number} days." for number in range(3_500))
+    messages = [{"role": "system", "content": rules}, {"role": "user", "content": clauses}]
+    [sent] = world.log(Call(more={"messages": messages}))
+    drawer = tab.open_request(sent)
+    response = drawer.get_by_role("heading", name="response")
+    expect(response).to_be_in_viewport()
+    drawer.get_by_role("button", name="Show all 6,999 lines").click()
+    expect(response).not_to_be_in_viewport()
+    tab.press("r")
+    expect(response).to_be_in_viewport()
+    expect(drawer.get_by_role("button", name="Response", exact=True)).to_have_attribute("aria-current", "true")
 
 
 def test_each_of_several_outputs_can_be_shown(tab: LogPage, world: World) -> None:
@@ -99,7 +116,7 @@ def test_embeddings_show_their_inputs_and_the_number_of_vectors(tab: LogPage, wo
     expect(drawer.get_by_role("article", name="response")).to_contain_text(re.compile(r"2 vectors of \d+ numbers"))
 
 
-def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:
+def test_markdown_is_rendered_and_its_text_and_envelope_are_available(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response.get_by_role("heading", name="Plan")).to_be_visible()
@@ -107,7 +124,7 @@ def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, 
     expect(response.get_by_role("cell", name="2")).to_be_visible()
     response.get_by_role("button", name="Text", exact=True).click()
     expect(response).to_contain_text("- **one**")
-    response.get_by_role("button", name="JSON", exact=True).click()
+    response.get_by_role("button", name="Envelope", exact=True).click()
     expect(response).to_contain_text('"finish_reason"')
 
 

@@ -44,3 +44,26 @@ export function exactNumber(value: unknown): string | undefined {
 
 /** `rawJSON` is not available in every browser yet. */
 const RAW = JSON as { rawJSON?: (number: string) => unknown; isRawJSON?: (value: unknown) => boolean };
+
+/** Longer texts are not parsed, because this would block the page. */
+const MAX_PARSED = 1_000_000;
+const FENCED = /^\s*```(?:json|JSON|jsonc)?[ \t]*\r?\n([\s\S]*?)\r?\n?```\s*$/;
+
+/** The JSON object or list that a whole text is, also inside a code block. Undefined if the text is anything else. */
+export function wholeJson(text: string): JsonObject | readonly unknown[] | undefined {
+  if (text.length > MAX_PARSED) return undefined;
+  const inside = (FENCED.exec(text)?.[1] ?? text).trim();
+  if (!/^(?:\{[\s\S]*\}|\[[\s\S]*\])$/.test(inside)) return undefined;
+  const value = parsedExactly(inside);
+  return isContainer(value) ? value : undefined;
+}
+
+/** Whether a text begins like JSON, even if it is not complete. */
+export function beginsLikeJson(text: string): boolean {
+  return /^\s*(?:```(?:json|JSON)\s*)?(?:\{\s*["}]|\[\s*[[{"\]\d])/.test(text.slice(0, 200));
+}
+
+/** Whether a value is an object or a list. */
+export function isContainer(value: unknown): value is JsonObject | readonly unknown[] {
+  return typeof value === "object" && value !== null && exactNumber(value) === undefined;
+}

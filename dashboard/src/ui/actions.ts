@@ -26,6 +26,7 @@ export const ACTIONS = {
   onlyNamespace: { name: "Filter by the namespace of the row", keys: ["n"] },
   valueMenu: { name: "Open the menu of a value: filter, pin, copy, conversation view", keys: ["m"] },
   pin: { name: "Pin or unpin the namespace of the row", keys: ["p"] },
+  response: { name: "Go to the response of the open request", keys: ["r"] },
   conversation: { name: "Conversation view of the open request", keys: ["t"] },
   good: { name: "Mark the open request as good", keys: ["+"] },
   bad: { name: "Mark the open request as bad", keys: ["-"] },

@@ -59,7 +59,7 @@ describe("the parts of a message", () => {
       { kind: "tool_result", type: "web_search_tool_result", id: "srvtoolu_1", text: "[]" },
       { kind: "tool_result", id: "call_1", text: "21 °C" },
     );
-    expect(document.body).toHaveTextContent("documentTermsweb search tool result[]21 °C");
+    expect(document.body).toHaveTextContent("documentTermsweb search tool result As text[]21 °C");
   });
 
   it("show unknown parts as JSON on demand, or their text", async () => {

@@ -1,50 +1,51 @@
 /** The content of a message or of an output: its parts in order. */
 
-import { Group } from "@mantine/core";
-import { Suspense } from "react";
-import { type JsonObject, parsedExactly, pretty } from "~/domain/json";
+import { sizeOf } from "~/format/lines";
 import { plural } from "~/format/number";
 import type { Message, Output, Part } from "~/generated/api-types";
 import { Disclosure } from "~/ui/disclosure";
-import { lazyPart } from "~/ui/lazy-part";
-import { LongText } from "~/ui/long-text";
-import pageCss from "~/ui/page.module.css";
+import { FoldButton, LongText, useFold } from "~/ui/long-text";
 import css from "./conversation.module.css";
-import { argumentsLine, labelOf, partsOf, showMedia, toolName } from "./parts";
-
-/** Renders Markdown. If its code cannot be loaded, the text is shown as it is. */
-const Markdown = lazyPart<{ text: string }>(() => import("./markdown").then(({ Markdown }) => Markdown), LongText);
-
-/** Longer texts are not rendered as Markdown, because this would block the page. */
-const MAX_RENDERED = 100_000;
-/** Roles whose texts are instructions for the model. These texts are long, so only their beginning is shown. */
-const ROLES_IN_SHORT = ["system", "developer", "instructions"];
-const SHORT = 1_500;
+import { MediaView } from "./media-view";
+import { Json, OtherFields } from "./other-fields";
+import { callOf, foldParts, labelOf, partsOf, plainText, resultTitle, toolResultOf } from "./parts";
+import { TextView } from "./text-view";
+import { FailedMark, ToolCall, ToolResult } from "./tools";
 
 type MessageBodyProps = {
   message: Message | Output;
+  /** All messages of the request. A result of a tool is shown below its call, which is in one of them. */
+  messages?: readonly Message[];
+  /** The number of lines that are shown until the message is expanded. */
+  maxLines?: number | undefined;
   /** Whether texts are rendered as Markdown. */
   isRendered?: boolean;
+  /** Whether texts are shown exactly as they are, even if they are JSON. */
+  isPlain?: boolean;
   /** Whether more parts will arrive. */
   isGrowing?: boolean;
 };
 
 /** The content of a message or of an output. */
-export function MessageBody({ message, isRendered = false, isGrowing = false }: MessageBodyProps) {
-  const role = "role" in message ? (message.role ?? "") : "";
+export function MessageBody({ message, messages, maxLines, isGrowing = false, ...how }: MessageBodyProps) {
   const parts = partsOf(message);
+  const folded = foldParts(parts, maxLines);
+  const fold = useFold(folded?.hidden);
   const isEmpty = !message.other && parts.every(isBlank);
   return (
-    <div className={css.content}>
-      {parts.map((part, index) => (
+    <div ref={fold.ref} className={css.content}>
+      {(fold.isFolded && folded !== undefined ? folded.shown : parts).map((part, index) => (
         <PartView
           // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
           key={index}
           part={part}
-          isRendered={isRendered}
-          isShort={ROLES_IN_SHORT.includes(role)}
+          call={messages && callOf(part, messages)}
+          isLabelled={!("role" in message) || toolResultOf(message) === undefined}
+          maxLines={maxLines}
+          {...how}
         />
       ))}
+      <FoldButton fold={fold} size={folded === undefined ? "" : sizeOf(plainText(message))} />
       <OtherFields fields={message.other} />
       {isGrowing ? (
         <span className={css.growing} aria-hidden="true">
@@ -62,44 +63,58 @@ const TEXT_KINDS: readonly Part["kind"][] = ["text", "refusal", "tool_result"];
 /** Kinds of parts with media. Their text is a transcript or the content of a file. */
 const MEDIA_KINDS: readonly Part["kind"][] = ["image", "audio", "video", "file"];
 
-function isBlank({ kind, text, media, other }: Part): boolean {
-  return TEXT_KINDS.includes(kind) && !text && !media && !other;
+function isBlank({ kind, text, media, other, call }: Part): boolean {
+  return TEXT_KINDS.includes(kind) && !text && !media && !other && !call;
 }
 
-type PartViewProps = { part: Part; isRendered: boolean; isShort: boolean };
+type PartViewProps = {
+  part: Part;
+  call: Part | undefined;
+  /** Whether a result of a tool needs a label, because it is not the whole message. */
+  isLabelled: boolean;
+  maxLines: number | undefined;
+  isRendered?: boolean;
+  isPlain?: boolean;
+};
 
-function PartView({ part, isRendered, isShort }: PartViewProps) {
-  const { kind, text, media, type, other } = part;
-  if (kind === "reasoning") return <Reasoning part={part} />;
-  if (kind === "tool_call") return <ToolCall part={part} />;
-  if (kind === "other" && !text) return <Json summary={labelOf(part)} value={other} />;
-  const isResult = kind === "tool_result";
+function PartView({ part, call, isLabelled, maxLines, isRendered = false, isPlain = false }: PartViewProps) {
+  const { kind, text, media, other } = part;
+  switch (kind) {
+    case "reasoning":
+      return <Reasoning part={part} />;
+    case "tool_call":
+      return <ToolCall part={part} />;
+    case "tool_result":
+      return (
+        <>
+          {isLabelled && (part.name || part.type) && (
+            <span className="note">
+              {resultTitle(part)} <FailedMark part={part} />
+            </span>
+          )}
+          <ToolResult part={part} call={call} maxLines={maxLines} />
+        </>
+      );
+    case "other":
+      if (!text) return <Json summary={labelOf(part)} value={other} />;
+  }
   return (
     <>
-      {(kind === "refusal" || (isResult && type)) && <span className="note">{labelOf(part)}</span>}
+      {kind === "refusal" && <span className="note">{labelOf(part)}</span>}
       {(media || MEDIA_KINDS.includes(kind)) && <MediaView part={part} />}
       {text &&
-        (isRendered && kind === "text" ? (
-          <RenderedText text={text} />
+        (isPlain ? (
+          <LongText text={text} />
         ) : (
-          <LongText
+          <TextView
             text={text}
-            maxLength={isShort || isResult ? SHORT : undefined}
-            className={isResult ? css.mono : undefined}
+            isMarkdown={isRendered && kind === "text"}
+            maxLines={maxLines}
+            isTree={maxLines === undefined}
           />
         ))}
       <OtherFields fields={other} />
     </>
-  );
-}
-
-function RenderedText({ text }: { text: string }) {
-  const plain = <LongText text={text} />;
-  if (text.length > MAX_RENDERED) return plain;
-  return (
-    <Suspense fallback={plain}>
-      <Markdown text={text} />
-    </Suspense>
   );
 }
 
@@ -109,82 +124,6 @@ function Reasoning({ part: { text, other } }: { part: Part }) {
     <Disclosure summary={text ? `Reasoning, ${plural(text.length, "character")}` : "Reasoning without text"}>
       {text && <LongText text={text} className={css.reasoning} />}
       <OtherFields fields={other} />
-    </Disclosure>
-  );
-}
-
-/** Only images inside the message are shown, because nothing is loaded from other addresses. */
-function MediaView({ part }: { part: Part }) {
-  const { kind, media } = part;
-  if (!media || Object.keys(media).length === 0) return <p>{labelOf(part)}</p>;
-  const shown = showMedia(kind, media);
-  switch (shown.kind) {
-    case "picture":
-      return (
-        <figure className={css.picture}>
-          <img src={shown.source} alt="Part of the message" />
-          <figcaption>{shown.label}</figcaption>
-        </figure>
-      );
-    case "remote":
-      return (
-        <p>
-          <a
-            className={pageCss.link}
-            href={shown.address}
-            target="_blank"
-            rel="noreferrer noopener"
-            title={shown.address.slice(0, 500)}
-          >
-            {shown.label}
-          </a>
-        </p>
-      );
-    default:
-      return <Json summary={shown.label} value={media} />;
-  }
-}
-
-const MAX_IN_LINE = 400;
-
-/** A tool call on one line, expanded on demand. Arguments that are not valid JSON are shown unchanged. */
-function ToolCall({ part }: { part: Part }) {
-  const { id, arguments: args } = part;
-  const text = args ?? "";
-  const line = argumentsLine(text);
-  const value = parsedExactly(text);
-  return (
-    <Disclosure
-      summary={
-        <Group component="span" align="baseline" gap={12} wrap="nowrap" miw={0}>
-          <span className={`${css.mono} ${css.called}`}>
-            ƒ <strong>{toolName(part)}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
-            {line.length > MAX_IN_LINE && "…"})
-          </span>
-          {id && (
-            <span className={`${css.mono} ${css.callId}`} title={id}>
-              {id}
-            </span>
-          )}
-        </Group>
-      }
-    >
-      <LongText text={value === undefined ? text : pretty(value)} className={css.mono} />
-      <OtherFields fields={part.other} />
-    </Disclosure>
-  );
-}
-
-function OtherFields({ fields }: { fields: JsonObject | undefined }) {
-  if (fields === undefined) return null;
-  return <Json summary={`Other fields: ${Object.keys(fields).join(", ")}`} value={fields} />;
-}
-
-/** A value as JSON, collapsed. */
-function Json({ summary, value }: { summary: string; value: unknown }) {
-  return (
-    <Disclosure summary={summary}>
-      <LongText text={pretty(value ?? {})} maxLength={2_000} className={css.mono} />
     </Disclosure>
   );
 }

@@ -1,6 +1,7 @@
 /** Titles, labels and plain text of messages, outputs and their parts. Pure. */
 
-import { parsedExactly } from "~/domain/json";
+import { beginsLikeJson, parsedExactly } from "~/domain/json";
+import { foldAt, linesOf } from "~/format/lines";
 import { bytes } from "~/format/number";
 import type { Media, Message, Output, Part } from "~/generated/api-types";
 
@@ -45,9 +46,16 @@ export function labelOf({ kind, type, media }: Part): string {
   return type?.replaceAll("_", " ") ?? (kind === "other" ? "part of an unknown type" : kind);
 }
 
-/** The role of a message. For an item that is not a message, its type. */
-export function titleOf({ role, parts = [] }: Message): string {
-  return role ?? parts[0]?.type?.replaceAll("_", " ") ?? "message";
+/** The role of a message. For an item that is not a message, its type. For the result of a tool, the tool. */
+export function titleOf(message: Message): string {
+  const result = toolResultOf(message);
+  if (result?.name) return resultTitle(result);
+  return message.role ?? message.parts?.[0]?.type?.replaceAll("_", " ") ?? "message";
+}
+
+/** `read_file → result`. Without a name, the provider's type of the result. */
+export function resultTitle({ name, type }: Part): string {
+  return name ? `${name} → result` : (type?.replaceAll("_", " ") ?? "");
 }
 
 /** The result of a tool, if the message is one. */
@@ -97,6 +105,71 @@ function textOfPart(part: Part): string {
 export function toolName({ name }: Part): string {
   return name ?? "(no name)";
 }
+
+/** The call of a tool result, with the other fields of its message if nothing else shows them. */
+export function callOf(result: Part, messages: readonly Message[]): Part | undefined {
+  const [at, place] = result.call ?? [];
+  if (at === undefined || place === undefined) {
+    const { id, name, arguments: args } = result;
+    return args === undefined
+      ? undefined
+      : { kind: "tool_call", arguments: args, ...(id && { id }), ...(name && { name }) };
+  }
+  const message = messages[at];
+  const call = message?.parts?.[place];
+  if (!message?.other || call === undefined || place > 0 || message.parts?.some(({ kind }) => kind !== "tool_call")) {
+    return call;
+  }
+  return { ...call, other: { ...message.other, ...call.other } };
+}
+
+/**
+ * The messages from an index on, each with its index, as they are shown. Calls are shown with their results, so calls
+ * whose results are among these messages are left out, and so are messages with nothing but such calls.
+ */
+export function withoutAnsweredCalls(messages: readonly Message[], from: number): { message: Message; at: number }[] {
+  const shown = messages.slice(from);
+  const answered = new Set(shown.flatMap(({ parts = [] }) => parts.map(({ call }) => call?.join())));
+  return shown.flatMap((message, offset) => {
+    const at = from + offset;
+    const all = message.parts ?? [];
+    const parts = all.filter(({ kind }, place) => kind !== "tool_call" || !answered.has([at, place].join()));
+    if (parts.length === all.length) return [{ message, at }];
+    return parts.length === 0 ? [] : [{ message: { ...message, parts }, at }];
+  });
+}
+
+/** The beginning of the parts, with about as many lines, and the text that is hidden. Undefined if all parts fit. */
+export function foldParts(
+  parts: readonly Part[],
+  maxLines: number | undefined,
+): { shown: readonly Part[]; hidden: string } | undefined {
+  if (maxLines === undefined) return undefined;
+  const shown: Part[] = [];
+  let left = maxLines;
+  for (const [index, part] of parts.entries()) {
+    const text = part.kind === "text" || part.kind === "refusal" || part.kind === "file" ? (part.text ?? "") : "";
+    // Parts of other kinds, and JSON, fold on their own.
+    const end = beginsLikeJson(text) ? undefined : foldAt(text, Math.max(left, MIN_LINES));
+    const isLast = index === parts.length - 1;
+    if (end !== undefined || (left <= 0 && !isLast && index > 0)) {
+      const hidden = parts
+        .slice(index + 1)
+        .map(textOfPart)
+        .join("\n");
+      const rest = end === undefined ? text : text.slice(end);
+      return {
+        shown: [...shown, end === undefined ? part : { ...part, text: text.slice(0, end) }],
+        hidden: `${rest}\n${hidden}`,
+      };
+    }
+    shown.push(part);
+    left -= text === "" || beginsLikeJson(text) ? 1 : linesOf(text, maxLines);
+  }
+  return undefined;
+}
+
+const MIN_LINES = 3;
 
 /** Arguments on one line: `order: 4411, city: "Rome"`. Text that is not a JSON object is unchanged. */
 export function argumentsLine(args: string): string {

@@ -106,7 +106,7 @@ type SectionProps = {
 /** A section with a heading. The section links lead to the heading. */
 function Section({ name, children, aside, isPlain = false }: SectionProps) {
   return (
-    <section className={css.section} aria-labelledby={sectionId(name)}>
+    <section className={css.section} aria-labelledby={sectionId(name)} data-section={sectionId(name)}>
       <Group className={isPlain ? "visually-hidden" : ""} justify="space-between" mb={6}>
         <h2 id={sectionId(name)} className={css.title} tabIndex={-1}>
           {name}
@@ -141,7 +141,7 @@ function SectionLinks() {
     goTo(name);
   };
   return (
-    <Group component="nav" ref={mount} className={css.nav} gap="2px 4px" aria-label="Sections of the request">
+    <Group component="nav" ref={mount} className={css.nav} gap="2px 0" aria-label="Sections of the request">
       {SECTIONS.map((name) => (
         <QuietButton key={name} aria-current={name === current ? "true" : undefined} onClick={() => choose(name)}>
           {name}
@@ -157,20 +157,33 @@ const HEADING_SPACE = 24;
 /** The section at a vertical position of the screen. */
 function sectionAt(line: number): SectionName {
   const begun = SECTIONS.filter((name) => {
-    const section = document.getElementById(sectionId(name))?.closest("section");
-    return section !== null && section !== undefined && section.getBoundingClientRect().top <= line + HEADING_SPACE;
+    const section = sectionOf(name);
+    return section !== null && section.getBoundingClientRect().top <= line + HEADING_SPACE;
   });
   return begun.at(-1) ?? SECTIONS[0];
 }
 
 /** Go to a section. Its heading takes the focus, so that Tab continues from the heading. */
-function goTo(name: SectionName): void {
-  const heading = document.getElementById(sectionId(name));
-  heading?.focus({ preventScroll: true });
-  heading?.closest("section")?.scrollIntoView({ block: "start" });
+export function goTo(name: SectionName): void {
+  document.getElementById(sectionId(name))?.focus({ preventScroll: true });
+  sectionOf(name)?.scrollIntoView({ block: "start" });
 }
 
-const SECTIONS = ["Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw", "Feedback"] as const;
+function sectionOf(name: SectionName): Element | null {
+  return document.querySelector(`[data-section="${sectionId(name)}"]`);
+}
+
+/** The response is a part of the conversation. */
+const SECTIONS = [
+  "Conversation",
+  "Response",
+  "Timing",
+  "Tokens & cost",
+  "Parameters",
+  "Headers",
+  "Raw",
+  "Feedback",
+] as const;
 
 type SectionName = (typeof SECTIONS)[number];
 

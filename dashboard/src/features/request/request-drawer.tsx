@@ -11,12 +11,13 @@ import { ApiError } from "~/domain/api-error";
 import { DeleteRequestButton } from "~/filters/delete-button";
 import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import { CopyBar } from "./copy-as";
 import css from "./request.module.css";
-import { RequestView } from "./request-detail";
+import { goTo, RequestView } from "./request-detail";
 import type { ResponseView } from "./response-section";
 import { isOutsidePanel, manageFrame, SidePanel } from "./side-panel";
 
@@ -151,8 +152,8 @@ type Keys = {
 };
 
 /**
- * Escape closes the request, k opens the newer request, and j opens the older request. In a text field, Escape only
- * leaves the field, so that no typed text is lost.
+ * Escape closes the request, k opens the newer request, j opens the older request, and r scrolls to the response. In a
+ * text field, Escape only leaves the field, so that no typed text is lost.
  */
 function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
@@ -162,4 +163,6 @@ function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
     const next = key === "k" ? newer : key === "j" ? older : null;
     return next !== null && (() => onGo(next));
   }, isOutsidePanel);
+  const isReading = (target: EventTarget | null) => !isTextField(target) && !hasTextSelection();
+  useActions((target) => ({ response: isReading(target) && (() => goTo("Response")) }), isOutsidePanel);
 }

@@ -2,10 +2,11 @@
 
 import { Group } from "@mantine/core";
 import { useState } from "react";
-import { objectOf, pretty } from "~/domain/json";
+import { isContainer, objectOf, pretty } from "~/domain/json";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
 import { plainText } from "~/features/conversation/parts";
+import { JsonText } from "~/features/conversation/text-view";
 import { explainMissingResponse } from "~/features/conversation/unavailable";
 import { FilterLink } from "~/filters/filter-link";
 import { count } from "~/format/number";
@@ -15,8 +16,11 @@ import { LongText } from "~/ui/long-text";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 
-const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", json: "JSON" };
+const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", envelope: "Envelope" };
 export type ResponseView = keyof typeof RESPONSE_VIEWS;
+
+/** The id of the heading of the response. */
+export const RESPONSE_ID = "request-response";
 
 type Props = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
@@ -27,7 +31,12 @@ export function ResponseSection({ request, view, onView }: Props) {
   const outputs = response?.outputs ?? [];
   const output = outputs[chosen] ?? outputs[0] ?? previewed(request);
   return (
-    <article className={css.response} aria-label="response" aria-busy={request.outcome === "open"}>
+    <article
+      className={css.response}
+      aria-label="response"
+      aria-busy={request.outcome === "open"}
+      data-section={RESPONSE_ID}
+    >
       <ResponseHeader
         request={request}
         output={output}
@@ -37,12 +46,17 @@ export function ResponseSection({ request, view, onView }: Props) {
         view={view}
         onView={onView}
       />
-      {view === "json" && response !== null ? (
-        <LongText text={pretty(response)} className={css.mono} />
+      {view === "envelope" && response !== null ? (
+        <JsonText text={pretty(response)} value={response} />
       ) : (
         <>
           {output !== undefined && (
-            <MessageBody message={output} isRendered={view === "rendered"} isGrowing={request.outcome === "open"} />
+            <MessageBody
+              message={output}
+              isRendered={view === "rendered"}
+              isPlain={view === "text"}
+              isGrowing={request.outcome === "open"}
+            />
           )}
           {response?.error?.raw !== undefined && <ErrorView raw={response.error.raw} />}
           {output === undefined && !response?.error && <p className="note">{explainMissingResponse(request)}</p>}
@@ -75,7 +89,9 @@ function ResponseHeader({ request, output, chosen, outputs, onChoose, view, onVi
   const go = (by: number) => onChoose((chosen + by + outputs) % outputs);
   return (
     <Group component="header" className="muted" gap="0 10px" mih={26}>
-      <h3 className={css.role}>response</h3>
+      <h3 id={RESPONSE_ID} className={css.role} tabIndex={-1}>
+        response
+      </h3>
       {outputs > 1 && (
         <Group gap={0}>
           output {chosen + 1} of {outputs}
@@ -128,7 +144,11 @@ function ErrorView({ raw }: { raw: unknown }) {
   return (
     <div className={css.error}>
       <span className="note">{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
-      <LongText text={pretty(raw)} className={css.mono} />
+      {isContainer(raw) ? (
+        <JsonText text={pretty(raw)} value={raw} />
+      ) : (
+        <LongText text={pretty(raw)} className={css.mono} />
+      )}
     </div>
   );
 }

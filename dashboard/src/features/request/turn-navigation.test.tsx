@@ -86,24 +86,23 @@ describe("an open request of a conversation", () => {
     expect(where()).toBe("/thread?namespace=production");
   });
 
-  it("hides messages of earlier turns", async () => {
+  it("hides messages of earlier turns, shows them with their turns, and hides them again", async () => {
     answers.set(THREAD, () => Response.json(talk));
     await open({ messages });
-    await userEvent.click(await screen.findByRole("button", { name: /^5 earlier messages, seen in turn 2 · show/ }));
-    const shown = screen.getAllByRole("article").map((one) => one.textContent);
-    expect(shown).toHaveLength(7);
-    expect(shown.map((text) => text?.includes("seen in turn 2"))).toEqual([
-      ...[true, true, true, true, true],
-      false,
-      false,
-    ]);
+    await userEvent.click(await screen.findByRole("button", { name: /^5 earlier messages, turns 1 to 2 · show/ }));
+    const shown = screen.getAllByRole("article").map((one) => /turn \d/.exec(one.textContent ?? "")?.[0]);
+    expect(shown).toEqual(["turn 1", "turn 1", "turn 2", "turn 2", "turn 2", undefined, undefined]);
+    for (const hide of screen.getAllByRole("button", { name: /^5 earlier messages, turns 1 to 2 · hide/ }).slice(1)) {
+      await userEvent.click(hide);
+    }
+    expect(screen.getAllByRole("article")).toHaveLength(2);
   });
 
   it("shows its last message even if it has no new one", async () => {
     const again = { ...row, new_messages: { from: 6, count: 0 } };
     answers.set(THREAD, () => Response.json({ ...talk, data: [again] }));
     await open({ messages });
-    expect(await screen.findByRole("button", { name: /^5 earlier messages, seen in turn 2/ })).toBeVisible();
+    expect(await screen.findByRole("button", { name: /^5 earlier messages, before turn 3/ })).toBeVisible();
     expect(screen.getByText("six")).toBeVisible();
   });
 

@@ -1,7 +1,7 @@
 /** The thread of a request and its position in it. Pure. */
 
 import { type Filter, isOnlyValue, propertyOf, replaceValue } from "~/domain/filter";
-import type { RequestDetail, Thread } from "~/generated/api-types";
+import type { RequestDetail, Thread, ThreadRow } from "~/generated/api-types";
 
 export type TurnPosition = {
   /** `turn` counts from 1. `turns` is the number of turns, or `null` if the page may not have the last turn. */
@@ -12,7 +12,12 @@ export type TurnPosition = {
   after: string | null;
   /** Number of the request's messages that the previous turn already had. */
   earlierMessages: number;
+  /** The turns in which the messages were new, latest first. The first message of each turn is at `from`. */
+  origins: readonly Origin[];
 };
+
+/** A turn, and the index of its first message in the request. */
+export type Origin = { from: number; turn: number };
 
 /** The turn of a request. Undefined if its conversation has one turn, or if the page does not have the request. */
 export function turnOf(thread: Thread, id: string, isLatest = true): TurnPosition | undefined {
@@ -25,7 +30,35 @@ export function turnOf(thread: Thread, id: string, isLatest = true): TurnPositio
     before: row.follows,
     after: thread.data.findLast(({ follows }) => follows === id)?.id ?? null,
     earlierMessages: row.follows === null ? 0 : row.new_messages.from,
+    origins: originsOf(thread, row),
   };
+}
+
+/**
+ * The messages of a turn begin where its new messages begin. Its response is the message after them, so if the request
+ * that continues it has fewer messages before its own, the client has left out the oldest messages.
+ */
+function originsOf(thread: Thread, row: ThreadRow): Origin[] {
+  const rows = new Map(thread.data.map((other) => [other.id, other]));
+  const origins: Origin[] = [];
+  let left = 0;
+  for (let turn: ThreadRow | undefined = row, after: ThreadRow | undefined; turn !== undefined; ) {
+    const { from, count } = turn.new_messages;
+    if (after !== undefined) left += Math.max(0, from + count + 1 - after.new_messages.from);
+    origins.push({ from: from - left, turn: turn.turn });
+    if (from - left <= 0 || turn.follows === null) break;
+    after = turn;
+    turn = rows.get(turn.follows);
+  }
+  return origins;
+}
+
+/** In which turn a message was new: `turn 3`, or `before turn 3` if the page does not have the earlier turns. */
+export function turnOfMessage(origins: readonly Origin[], index: number): string | undefined {
+  const origin = origins.find(({ from }) => from <= index);
+  if (origin !== undefined) return `turn ${origin.turn}`;
+  const earliest = origins.at(-1);
+  return earliest === undefined ? undefined : `before turn ${earliest.turn}`;
 }
 
 /** Whether a request is older than all requests of the page. */
