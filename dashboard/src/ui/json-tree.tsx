@@ -100,10 +100,11 @@ function oneLine(value: unknown): string {
 
 const MAX_SHORT = 60;
 
-/** Whether an object or a list is shown on one line: it has only a few numbers and short texts. */
+/** Whether an object or a list is shown on one line: it has only a few numbers and short texts of one line. */
 function isShort(value: Container): boolean {
   const items = Object.values(value);
-  return items.length <= 12 && !items.some(isContainer) && oneLine(value).length <= MAX_SHORT;
+  const hasBlock = items.some((item) => isContainer(item) || (typeof item === "string" && /\n|^\s*[{[]/.test(item)));
+  return items.length <= 12 && !hasBlock && oneLine(value).length <= MAX_SHORT;
 }
 
 function ContainerNode({ name, value, open, blockLines, isLast }: NodeProps & { value: Container }) {

@@ -2,17 +2,17 @@
 
 import { Box } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { turnQuery } from "~/api/requests";
 import { summarizeOutcome } from "~/domain/outcome";
 import { MessageBody } from "~/features/conversation/message";
-import { plainText, titleOf, toolResultOf } from "~/features/conversation/parts";
+import { plainText, titleOf, toolResultOf, withoutAnsweredCalls } from "~/features/conversation/parts";
+import { FailedMark } from "~/features/conversation/tools";
 import {
   explainMissingConversation,
   explainMissingMessages,
   explainMissingResponse,
 } from "~/features/conversation/unavailable";
-import { bytes, shortenMiddle } from "~/format/number";
 import type { Message, RequestDetail } from "~/generated/api-types";
 import { APIS } from "~/generated/vocabulary";
 import { AppLink, logHref } from "~/navigation/links";
@@ -54,11 +54,11 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   if (isRepeated) return null;
   const isFirst = row.follows === null;
   const messages = request.messages ?? [];
+  const added = withoutAnsweredCalls(messages, 0);
   // A request for another response to the same messages has no new message.
-  if (messages.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
-  return messages.map((message, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
-    <TurnMessage key={index} message={message} isList={!APIS[request.kind].is_conversation} />
+  if (added.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
+  return added.map(({ message, at }) => (
+    <TurnMessage key={at} message={message} messages={messages} isList={!APIS[request.kind].is_conversation} />
   ));
 }
 
@@ -70,11 +70,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
   const isComplete = request.outcome === "complete" && !request.failed;
   return (
     <MessageBlock by={responseBy(request.kind)} kind="output">
-      {output !== undefined && (
-        <CollapsedText text={plainText(output)}>
-          <MessageBody message={output} isRendered />
-        </CollapsedText>
-      )}
+      {output !== undefined && <MessageBody message={output} maxLines={MAX_LINES} isRendered />}
       {outputs.length > 1 && (
         <RequestLink id={request.id} className={pageCss.value}>
           output 1 of {outputs.length}
@@ -100,23 +96,23 @@ const EPOCH = new Date(0);
 
 /** Roles of instructions for the model. They are collapsed. */
 const INSTRUCTION_ROLES = ["system", "developer"];
-const MAX_IN_MARGIN = 13;
+/** The number of lines that are shown of a message until it is expanded. */
+const MAX_LINES = 20;
 const MAX_IN_LINE = 160;
 
-/** A new message of a request. */
-export function TurnMessage({ message, isList }: { message: Message; isList: boolean }) {
+type TurnMessageProps = { message: Message; messages: readonly Message[]; isList: boolean };
+
+/** A new message of a request. The result of a tool is shown below its call. */
+export function TurnMessage({ message, messages, isList }: TurnMessageProps) {
   const title = titleOf(message);
   const result = toolResultOf(message);
-  const text = plainText(message);
-  const content = (
-    <CollapsedText text={text}>
-      <MessageBody message={message} />
-    </CollapsedText>
-  );
+  const content = <MessageBody message={message} messages={messages} maxLines={MAX_LINES} />;
   if (INSTRUCTION_ROLES.includes(title)) {
     return (
       <MessageBlock by={title} kind="internal">
-        <Disclosure summary={<bdi className="ellipsis">{text.slice(0, MAX_IN_LINE)}</bdi>}>{content}</Disclosure>
+        <Disclosure summary={<bdi className="ellipsis">{plainText(message).slice(0, MAX_IN_LINE)}</bdi>}>
+          {content}
+        </Disclosure>
       </MessageBlock>
     );
   }
@@ -125,13 +121,7 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
     <MessageBlock
       by={isList ? "input" : (message.name ?? title)}
       kind={isInput ? "input" : result !== undefined ? "internal" : "output"}
-      aside={
-        result?.id && (
-          <span className={css.call} title={result.id}>
-            {shortenMiddle(result.id, MAX_IN_MARGIN)}
-          </span>
-        )
-      }
+      aside={<FailedMark part={result} />}
     >
       {content}
     </MessageBlock>
@@ -186,27 +176,6 @@ export function PreviewBlock({ turn }: { turn: Turn }) {
 
 function withEllipsis(preview: string): string {
   return [...preview].length < PREVIEW_LENGTH ? preview : `${preview}…`;
-}
-
-const MAX_CHARACTERS = 2_400;
-const MAX_LINES = 30;
-
-/** Content that is collapsed if its text is long. `text` is the text of the content. */
-export function CollapsedText({ text, children }: { text: string; children: ReactNode }) {
-  const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES;
-  if (!isLong || isWhole) return children;
-  return (
-    <>
-      {/* A focused element must be visible. */}
-      <div className={css.clamp} onFocusCapture={() => setWhole(true)}>
-        {children}
-      </div>
-      <Box ms={-7}>
-        <QuietButton onClick={() => setWhole(true)}>… show all ({bytes(text.length)})</QuietButton>
-      </Box>
-    </>
-  );
 }
 
 type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
