@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { threadQuery } from "~/api/thread";
 import { parseSearch } from "~/domain/log-search";
-import type { Message, Thread, ThreadRow } from "~/generated/api-types";
+import type { Thread, ThreadRow } from "~/generated/api-types";
 import { answerThread, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
@@ -43,22 +43,6 @@ describe("a thread", () => {
     expect(second).not.toHaveTextContent("Question 1");
     expect(second).not.toHaveTextContent("Answer before");
     expect(screen.getAllByText("Question 1, whole")).toHaveLength(1);
-  });
-
-  it("shows the result of a tool with its name and its call, and folds long messages", async () => {
-    const row = threadRow("1");
-    const call = { kind: "tool_call" as const, id: "c1", name: "read_file", arguments: '{"path":"a.py"}' };
-    const result = { kind: "tool_result" as const, id: "c1", name: "read_file", call: [0, 0] as [number, number] };
-    const messages: Message[] = [
-      { role: "assistant", parts: [call] },
-      { role: "tool", parts: [{ ...result, text: "no\n".repeat(100), failed: true }] },
-    ];
-    answerThread({ thread: () => threadPage([row]), [`requests/${row.id}`]: () => requestDetail(row, { messages }) });
-    await open();
-    const shown = await turn("Turn 1");
-    await waitFor(() => expect(shown).toHaveTextContent(/read_file → result✗ errorƒ read_file\(path: "a.py"\)c1no no/));
-    await userEvent.click(within(shown).getByRole("button", { name: "… Show all 101 lines" }));
-    expect(within(shown).getByRole("button", { name: "Show less" })).toBeVisible();
   });
 
   it("shows previews and loads no details until a turn is near the visible area", async () => {
