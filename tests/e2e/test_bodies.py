@@ -63,6 +63,25 @@ def test_an_image_in_a_message_is_shown_from_the_stored_body(tab: LogPage, world
     assert picture.evaluate("(image) => image.naturalWidth") == 1
 
 
+def test_audio_in_a_message_can_be_played_and_a_page_in_its_place_cannot_run(tab: LogPage, world: World) -> None:
+    sound = (
+        b"RIFF\xa4\x1f\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\x80\x1f\0\0" + b"\x80" * 8064
+    )
+    pages = (b"<!doctype html><script>window.sung = true</script>", b"ID3<script>window.sung = true</script>")
+    parts = [
+        {"type": "input_audio", "input_audio": {"data": base64.b64encode(data).decode(), "format": "wav"}}
+        for data in (sound, *pages)
+    ]
+    [sent] = world.log(Call(more={"messages": [{"role": "user", "content": parts}]}))
+    message = tab.open_request(sent).get_by_role("article", name="user")
+    player = message.locator("audio").first
+    expect(player).to_have_js_property("duration", 1.008)
+    player.evaluate("async (audio) => { audio.muted = true; await audio.play(); }")
+    expect(message).to_contain_text("audio, wav, 50 B")
+    expect(message).to_contain_text("which this browser cannot play")
+    assert tab.state("window.sung") is None
+
+
 def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPage, world: World) -> None:
     called = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
     messages: list[Any] = [{"role": "system", "content": "Be short."}]

@@ -367,6 +367,8 @@ export type Media = {
   name?: string | null;
   /** The URL as sent: a data URL with the bytes, or the address of a file. Bytes that were sent without a URL are a data URL. */
   url?: string | null;
+  /** Path below `/api/` that returns the bytes of an image or of audio from the stored body. The bytes can turn out to be in another format. */
+  content?: string | null;
 };
 
 /** The body of a response. A stream is assembled from its events. Empty fields are omitted. */

@@ -24,6 +24,7 @@ from relaybook.api import (
     home,
     lanes,
     live,
+    media,
     namespaces,
     openapi,
     progress,
@@ -76,11 +77,12 @@ class SecurityHeaders:
 
 
 #: The modules that declare routes. A request is handled by the first module with a matching route. ``compare``,
-#: ``downloads`` and ``progress`` must precede ``detail``, because the route of ``detail`` also matches their paths. The
-#: reason is that an id may contain slashes.
+#: ``media``, ``downloads`` and ``progress`` must precede ``detail``, because the route of ``detail`` also matches their
+#: paths. The reason is that an id may contain slashes.
 _MODULES: Final = (
     requests,
     compare,
+    media,
     downloads,
     progress,
     detail,

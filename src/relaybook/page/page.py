@@ -19,7 +19,7 @@ _BUILD: Final = re.compile(r'data-build="([0-9a-f]{16})"')
 #: Styles that the page adds at run time have the nonce. Inline scripts are not allowed.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; connect-src 'self';"
-    " font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    " font-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 

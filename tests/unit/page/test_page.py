@@ -27,7 +27,7 @@ def test_the_policy_allows_only_the_pages_own_files(tmp_path: Path) -> None:
     policy = re.sub(r"nonce-[\w-]+", "nonce-…", page_in(tmp_path).index("").policy)
     assert policy == (
         "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-…'; img-src 'self' data:; connect-src 'self';"
-        " font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        " font-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 
 

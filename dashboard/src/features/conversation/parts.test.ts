@@ -44,6 +44,24 @@ describe("an image", () => {
   });
 });
 
+describe("media in the stored body", () => {
+  const content = "requests/1/media/request/0/1";
+
+  it("are shown or played from there, except images that are very large", () => {
+    expect(showMedia("audio", { type: "audio/wav", url: "data:audio/wav;base64,AAAA", content })).toEqual({
+      kind: "stored",
+      path: content,
+      label: "audio, wav",
+    });
+    expect(showMedia("image", { name: "a.png", bytes: 300, content })).toMatchObject({ kind: "stored" });
+    expect(showMedia("image", { name: "a.png", bytes: 6 << 20, content })).toMatchObject({ kind: "described" });
+  });
+
+  it("is not needed for images whose bytes are in the message", () => {
+    expect(showMedia("image", { url: "data:image/png;base64,AAAA", content })).toMatchObject({ kind: "picture" });
+  });
+});
+
 describe("other media", () => {
   it.each<[Part["kind"], Part["media"], string]>([
     ["audio", { type: "audio/wav", bytes: 36_000, url: "data:audio/wav;base64,AAAA" }, "audio, wav, 36 kB"],

@@ -8,6 +8,8 @@ import type { Media, Message, Output, Part } from "~/generated/api-types";
 export type ShownMedia =
   /** An image inside the message, in a format without scripts. */
   | { kind: "picture"; source: string; label: string }
+  /** An image or audio in the stored body, at this path below `/api/`. The API serves only formats without scripts. */
+  | { kind: "stored"; path: string; label: string }
   /** A file at a URL: shown as a link, never loaded. */
   | { kind: "remote"; address: string; label: string }
   /** Anything else is only described. */
@@ -18,16 +20,18 @@ const DATA_URL = /^data:[^,]{0,300},/i;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp)(;[\w.+-]+=[\w.+-]+)*;base64,/i;
 
 /** Describe an image, audio, video or file, and decide how to show it. */
-export function showMedia(kind: Part["kind"], { type, bytes: size, name, url }: Media): ShownMedia {
+export function showMedia(kind: Part["kind"], { type, bytes: size, name, url, content }: Media): ShownMedia {
   const details = [name ?? type?.split("/").at(-1), typeof size === "number" ? bytes(size) : undefined];
   const label = [kind, ...details].filter(Boolean).join(", ");
-  if (!url) return { kind: "described", label };
-  const data = DATA_URL.exec(url)?.[0];
-  if (data !== undefined) {
-    if (kind !== "image") return { kind: "described", label };
-    const isShown = PICTURE.test(url) && ((url.length - data.length) * 3) / 4 <= MAX_PICTURE_BYTES;
+  const data = url ? DATA_URL.exec(url)?.[0] : undefined;
+  if (kind === "image" && url && data !== undefined && PICTURE.test(url)) {
+    const isShown = ((url.length - data.length) * 3) / 4 <= MAX_PICTURE_BYTES;
     return isShown ? { kind: "picture", source: url, label } : { kind: "described", label: `${label}, not shown` };
   }
+  if (content && (kind === "audio" || (size ?? 0) <= MAX_PICTURE_BYTES))
+    return { kind: "stored", path: content, label };
+  if (data !== undefined) return { kind: "described", label: kind === "image" ? `${label}, not shown` : label };
+  if (!url) return { kind: "described", label };
   const host = webHost(url);
   if (host === undefined) return { kind: "described", label: `${label} at an address that is not http or https` };
   return { kind: "remote", address: url, label: `${label} at ${host} (not loaded)` };

@@ -13,6 +13,7 @@ from relaybook.log.ask import (
     feedback,
     lanes,
     last_good,
+    media,
     namespaces,
     progress,
     replay,
@@ -46,12 +47,13 @@ from relaybook.log.ask.values import FieldValues, FoundValueList
 from relaybook.log.deletions import Deletions
 from relaybook.log.export.export import Export, ExportQuery, searchable_to
 from relaybook.log.feedback import FeedbackLog
+from relaybook.log.formats.media_bytes import MediaFile
 from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
 from relaybook.log.prices import Prices
 from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.completion import KnownValues
 from relaybook.log.query.filters import Cursor, Filter, Sort, Term
-from relaybook.log.record import Feedback, Gap, Record
+from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import RequestView
 from relaybook.log.rereads import Rereads
 from relaybook.log.retention import RequestTimes
@@ -131,6 +133,10 @@ class Asker:
     def last_good(self, any_id: str) -> LastGood:
         """Return the last good request that is like the request with an id, or else the nearest good request."""
         return last_good.last_good(self._reader, any_id, self.deadline_ns)
+
+    def media(self, any_id: str, side: Side, at: int, place: int) -> MediaFile:
+        """Return an image or audio: part ``place`` of message or output ``at`` of the request with an id."""
+        return media.media(self.view(any_id), side, at, place)
 
     def thread(self, filter_: Filter, limit: int, cursor: Cursor | None = None, around: str | None = None) -> Thread:
         """Return a page of the thread that the filter selects, in the order of recording."""

@@ -10,6 +10,7 @@ from relaybook.clock import format_timestamp
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row, TimestampText, row_fields
 from relaybook.log.ask.retries import Attempt, attempts
+from relaybook.log.ask.media import add_content
 from relaybook.log.formats.conversation import Message, Request, Response, plain
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.tool_results import add_calls, link_results
@@ -158,6 +159,7 @@ def _part(reader: Reader, found: RequestView, also: list[Record], first_message:
         _link_results(reader, request)
     if response is not None:
         link_results(response.outputs)
+    add_content(found, request, response)
     return DetailPart(
         damage=damage,
         reason=found.detail.reason or None,

@@ -13,20 +13,12 @@ from relaybook.log.formats import multipart
 from relaybook.log.formats.content import content_parts
 from relaybook.log.formats.conversation import Media, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import join, text_or_none
-from relaybook.log.formats.media import decoded_size
+from relaybook.log.formats.media import decoded_size, type_of
 from relaybook.log.formats.output import add_fragment, merge, snapshot
 from relaybook.log.formats.stream import BaseStream
 from relaybook.log.formats.text import clean
 
 _READ: Final = frozenset({"id", "model", "text", "usage", "error", "logprobs"})
-#: The first bytes of audio files.
-_MAGIC: Final = (
-    (re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]"), "audio/mpeg"),
-    (re.compile(rb"RIFF....WAVE", re.DOTALL), "audio/wav"),
-    (re.compile(rb"OggS"), "audio/ogg"),
-    (re.compile(rb"fLaC"), "audio/flac"),
-    (re.compile(rb"\xff[\xf0\xf1\xf8\xf9]"), "audio/aac"),
-)
 #: How a body begins that is neither audio nor a transcript: JSON, HTML or XML.
 _OTHER: Final = re.compile(rb"(?i)\s*(?:[{\[]|<!doctype|<html|<\?xml)|\s*$")
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -59,7 +51,7 @@ def read_plain_response(data: bytes) -> Response | None:
     if _OTHER.match(data[:1024]):
         return None
     start = data[:_SEARCHED]
-    media_type = next((name for magic, name in _MAGIC if magic.match(start)), None)
+    media_type = type_of(start)
     if media_type is None and _is_text(start):
         part = Part("text", data.decode("utf-8", "replace").removeprefix("\ufeff"))
     else:

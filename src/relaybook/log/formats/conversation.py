@@ -34,6 +34,13 @@ class Media(Struct, omit_defaults=True, gc=False):
             "without a URL are a data URL."
         ),
     ] = None
+    content: Annotated[
+        str | None,
+        Meta(
+            description="Path below `/api/` that returns the bytes of an image or of audio from the stored body. The "
+            "bytes can turn out to be in another format."
+        ),
+    ] = None
 
 
 class Part(Struct, omit_defaults=True):

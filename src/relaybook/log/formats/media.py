@@ -10,6 +10,20 @@ from relaybook.log.formats.text import clean
 _DATA_URL: Final = re.compile(r"data:([a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]{1,80})?[^,]{0,200}?;base64,")
 _MEDIA_TYPE: Final = re.compile(r"(?i)(image|audio|video)/([a-z0-9.+-]{1,40})")
 _STEP: Final = 1000
+#: The first bytes of raster images and of audio files.
+_MAGIC: Final = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"GIF8[79]a"), "image/gif"),
+    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]"), "audio/mpeg"),
+    (re.compile(rb"RIFF....WAVE", re.DOTALL), "audio/wav"),
+    (re.compile(rb"OggS"), "audio/ogg"),
+    (re.compile(rb"fLaC"), "audio/flac"),
+    (re.compile(rb"\xff[\xf0\xf1\xf8\xf9]"), "audio/aac"),
+    (re.compile(rb"....ftyp", re.DOTALL), "audio/mp4"),
+    (re.compile(rb"\x1a\x45\xdf\xa3"), "audio/webm"),
+)
 
 
 def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[str, Any]]:
@@ -47,6 +61,11 @@ def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[st
         name=None if name is None else clean(name),
         url=None if url is None else join([url]),
     ), rest
+
+
+def type_of(data: bytes) -> str | None:
+    """Return the media type that the first bytes of a file show. `None` if it is no raster image and no audio."""
+    return next((media_type for magic, media_type in _MAGIC if magic.match(data)), None)
 
 
 def decoded_size(base64: str, start: int = 0) -> int:

@@ -5,6 +5,7 @@ bytes. Files are never copied. Only the first ``_MAX_FIELDS`` fields are read.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -28,44 +29,64 @@ def load(data: bytes) -> dict[str, Any] | None:
 
     The values of a repeated name, and those of a name that ends with ``[]``, are a list.
     """
+    if _boundary(data) is None:
+        return None
+    fields: dict[str, Any] = {}
+    for name, headers, start, end in _fields(data):
+        value: Any = _file(headers, end - start)
+        if value is None:
+            value = data[start : min(end, start + _MAX_TEXT)].decode("utf-8", "replace")
+        _add(fields, name, value)
+    return fields
+
+
+def files(data: bytes) -> Iterator[tuple[str | None, int, int]]:
+    """Yield the name of each file in a form, and where its bytes begin and end."""
+    for _, headers, start, end in _fields(data):
+        if (file := _file(headers, end - start)) is not None:
+            yield file["filename"], start, end
+
+
+def _boundary(data: bytes) -> bytes | None:
+    """Return the first line of a form. `None` if the data does not begin like a form."""
     end = data.find(b"\n", 0, _MAX_BOUNDARY)
     boundary = data[:end].rstrip()
-    if end < 0 or not boundary.startswith(b"--") or len(boundary) < 3:
-        return None
-    delimiter = (b"\r\n" if data[end - 1 : end] == b"\r" else b"\n") + boundary
-    fields: dict[str, Any] = {}
-    start = end + 1
+    return None if end < 0 or not boundary.startswith(b"--") or len(boundary) < 3 else boundary
+
+
+def _fields(data: bytes) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the name and the headers of each field of a form, and where its value begins and ends."""
+    if (boundary := _boundary(data)) is None:
+        return
+    start = data.index(b"\n") + 1
+    delimiter = (b"\r\n" if data[start - 2 : start - 1] == b"\r" else b"\n") + boundary
     for _ in range(_MAX_FIELDS):
         end = data.find(delimiter, start)
-        _add(fields, data, start, len(data) if end < 0 else end)
+        last = len(data) if end < 0 else end
+        separator = _BLANK_LINE.search(data, start, min(last, start + _MAX_HEADERS))
+        if separator is not None:
+            headers = data[start : separator.start()].decode("utf-8", "replace")
+            if (found := _NAME.search(headers)) is not None:
+                yield clean(found[1]), headers, separator.end(), last
         start = end + len(delimiter)
         if end < 0 or data[start : start + 2] == b"--":
             break
         start = data.find(b"\n", start) + 1 or len(data)
-    return fields
 
 
-def _add(fields: dict[str, Any], data: bytes, start: int, end: int) -> None:
-    """Add the field between two delimiters."""
-    separator = _BLANK_LINE.search(data, start, min(end, start + _MAX_HEADERS))
-    if separator is None:
-        return
-    headers = data[start : separator.start()].decode("utf-8", "replace")
-    found = _NAME.search(headers)
-    if found is None:
-        return
-    name = clean(found[1])
-    value: Any
+def _file(headers: str, size: int) -> dict[str, Any] | None:
+    """Describe a file. `None` if the field is a text."""
     filename, media_type = _FILENAME.search(headers), _TYPE.search(headers)
-    size = end - separator.end()
-    if filename is not None or media_type is not None:
-        value = {
-            "filename": clean_or_none(filename and (filename[1] or unquote(filename[2] or ""))),
-            "media_type": clean(media_type[1].strip(), 80) if media_type else None,
-            "bytes": size,
-        }
-    else:
-        value = data[separator.end() : separator.end() + min(size, _MAX_TEXT)].decode("utf-8", "replace")
+    if filename is None and media_type is None:
+        return None
+    return {
+        "filename": clean_or_none(filename and (filename[1] or unquote(filename[2] or ""))),
+        "media_type": clean(media_type[1].strip(), 80) if media_type else None,
+        "bytes": size,
+    }
+
+
+def _add(fields: dict[str, Any], name: str, value: object) -> None:
     if name.endswith("[]"):
         name = name.removesuffix("[]")
         fields.setdefault(name, [])

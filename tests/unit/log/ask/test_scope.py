@@ -181,6 +181,7 @@ QUESTIONS: dict[str, Callable[[Asker, Ask], Any]] = {
     "around": lambda asker, ask: asker.around(ask.random.choice(ask.ids), ask.filter, ask.limit()),
     "top": lambda asker, ask: asker.top(ask.filter, ask.sort(), ask.limit()),
     "detail": lambda asker, ask: asker.detail(ask.id()),
+    "media": lambda asker, ask: asker.media(ask.id(), "request", 0, 0),
     "view": view,
     "progress": lambda asker, ask: asker.progress(ask.id()),
     "compare": lambda asker, ask: asker.compare(ask.id(), ask.id()),
