@@ -39,6 +39,7 @@ export function foldAt(text: string, maxLines: number | undefined): number | und
 
 /** `5,300 lines`, or the number of characters if the lines are few and long. */
 export function sizeOf(text: string): string {
-  const lines = text.split("\n").length;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
   return lines * LINE_LENGTH * 2 > text.length ? `${count(lines)} lines` : `${count(text.length)} characters`;
 }

@@ -29,7 +29,7 @@ export function LongText({ text, maxLines, className }: Props) {
           <Highlighted text={piece} />
         </div>
       ))}
-      <FoldButton fold={fold} size={sizeOf(text)} />
+      <FoldButton fold={fold} size={fold.toggle === undefined ? "" : sizeOf(text)} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** The content of a message or of an output: its parts in order. */
 
+import { useMemo } from "react";
 import { sizeOf } from "~/format/lines";
 import { plural } from "~/format/number";
 import type { Message, Output, Part } from "~/generated/api-types";
@@ -28,8 +29,9 @@ type MessageBodyProps = {
 
 /** The content of a message or of an output. */
 export function MessageBody({ message, messages, maxLines, isGrowing = false, ...how }: MessageBodyProps) {
-  const parts = partsOf(message);
-  const folded = foldParts(parts, maxLines);
+  const parts = useMemo(() => partsOf(message), [message]);
+  const folded = useMemo(() => foldParts(parts, maxLines), [parts, maxLines]);
+  const size = useMemo(() => (folded === undefined ? "" : sizeOf(plainText(message))), [folded, message]);
   const fold = useFold(folded?.hidden);
   const isEmpty = !message.other && parts.every(isBlank);
   return (
@@ -45,7 +47,7 @@ export function MessageBody({ message, messages, maxLines, isGrowing = false, ..
           {...how}
         />
       ))}
-      <FoldButton fold={fold} size={folded === undefined ? "" : sizeOf(plainText(message))} />
+      <FoldButton fold={fold} size={size} />
       <OtherFields fields={message.other} />
       {isGrowing ? (
         <span className={css.growing} aria-hidden="true">
