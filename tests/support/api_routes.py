@@ -10,7 +10,7 @@ from tests.support.api_log import app_of
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
-_VALUES: Final = {"id": "1", "field": "model", "name": "x", "path": "x"}
+_VALUES: Final = {"id": "1", "side": "request", "at": "0", "place": "0", "field": "model", "name": "x", "path": "x"}
 
 
 def every_route() -> list[tuple[str, str]]:

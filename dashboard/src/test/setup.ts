@@ -16,6 +16,9 @@ vi.stubGlobal("matchMedia", (query: string) => ({
   removeEventListener: () => {},
 }));
 
+// jsdom has no layout, so nothing scrolls.
+Element.prototype.scrollIntoView = () => {};
+
 // jsdom has no layout, so nothing is resized. `vi.stubGlobal` is not used, because `vi.unstubAllGlobals` in a test
 // would remove the class.
 window.ResizeObserver = class {

@@ -115,8 +115,7 @@ describe("the conversation of a request", () => {
   });
 
   it("goes to the response with r", async () => {
-    const scrolled = vi.fn();
-    Element.prototype.scrollIntoView = scrolled;
+    const scrolled = vi.spyOn(Element.prototype, "scrollIntoView");
     await open({});
     await userEvent.keyboard("r");
     expect(scrolled.mock.contexts).toEqual([screen.getByRole("article", { name: "response" })]);
