@@ -20,7 +20,8 @@ from relaybook.log.record import Side
 routes = Routes("log")
 
 _SIDES: Final[dict[str, Side]] = {"request": "request", "response": "response"}
-_RANGE: Final = re.compile(r"bytes=(\d{1,12})-(\d{0,12})")
+_INDEX: Final = re.compile(r"[0-9]{1,6}")
+_RANGE: Final = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 _HEADERS: Final = {
     "Accept-Ranges": "bytes",
     "Cache-Control": "private, max-age=3600",
@@ -37,7 +38,7 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/requests/{id:path}/media/{side}/{at:int}/{place:int}", openapi.describe(None, _PARAMETERS, "audio/*"))
+@routes.get("/api/requests/{id:path}/media/{side}/{at}/{place}", openapi.describe(None, _PARAMETERS, "audio/*"))
 async def get_media(request: Request) -> Response:
     """Return the bytes of an image or of audio in a message or an output. `content` of the part has this path.
 
@@ -47,9 +48,10 @@ async def get_media(request: Request) -> Response:
     arguments.only(arguments.pairs_of(request))
     path = request.path_params
     side = _SIDES.get(path["side"])
-    if side is None:
-        raise ApiError("not_found", f"The side is {path['side'][:80]!r}: expected request or response.", "side")
-    file = await async_asker_of(request).run(lambda asker: asker.media(path["id"], side, path["at"], path["place"]))
+    if side is None or not (_INDEX.fullmatch(path["at"]) and _INDEX.fullmatch(path["place"])):
+        raise ApiError("not_found", "The path must end with request or response, and two indexes, such as request/0/1.")
+    at, place = int(path["at"]), int(path["place"])
+    file = await async_asker_of(request).run(lambda asker: asker.media(path["id"], side, at, place))
     size = len(file.data)
     wanted = _RANGE.fullmatch(request.headers.get("range", ""))
     if wanted is None:

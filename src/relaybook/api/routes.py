@@ -21,7 +21,7 @@ _SLASH: Final = "\udc2f"
 class _RequestIdConvertor(StringConvertor):
     """Matches any id in ``/api/requests/{id:request_id}``, also with slashes, but not the paths below a request."""
 
-    regex = "(?!.*/(?:request|response|progress|feedback|last-good|cache)\\Z).*"
+    regex = "(?!.*/(?:request|response|progress|feedback|last-good|cache|media/[^/]+/[^/]+/[^/]+)\\Z).*"
 
 
 register_url_convertor("request_id", _RequestIdConvertor())

@@ -148,6 +148,7 @@ def test_the_document_lists_every_route() -> None:
         "/api/requests/{id}",
         "/api/requests/{id}/feedback",
         "/api/requests/{id}/last-good",
+        "/api/requests/{id}/media/{side}/{at}/{place}",
         "/api/compare",
         "/api/feedback",
         "/api/requests/{id}/cache",

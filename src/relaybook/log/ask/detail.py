@@ -195,8 +195,6 @@ def _from(messages: list[Message], first: int) -> list[Message]:
             part.arguments, part.call = messages[at].parts[place].arguments, None
         else:
             part.call = (at - first, place)
-        else:
-            part.call = (at - first, place)
     return messages[first:]
 
 
