@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 from relaybook.clock import format_timestamp
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import Row, TimestampText, row_fields
-from relaybook.log.ask.retries import Attempt, attempts
 from relaybook.log.ask.media import add_content
+from relaybook.log.ask.retries import Attempt, attempts
 from relaybook.log.formats.conversation import Message, Request, Response, plain
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.tool_results import add_calls, link_results
