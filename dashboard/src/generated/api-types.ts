@@ -701,6 +701,10 @@ export type StatsPoint = {
   output_tokens: number;
   /** Total cost of the requests whose cost is known. `null` if no cost is known. */
   cost_usd: number | null;
+  /** Input tokens that were read from the provider's cache. */
+  cached_tokens: number;
+  /** `cached_tokens` as a fraction of the input tokens, from 0 to 1, of the requests whose number of cached tokens is known. `null` if there are none. */
+  cached_share: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
   /** Percentiles of `tokens_per_second`, of the requests for which it is known. The unit is 1/s. */
@@ -726,6 +730,10 @@ export type Aggregate = {
   output_tokens: number;
   /** Total cost of the requests whose cost is known. `null` if no cost is known. */
   cost_usd: number | null;
+  /** Input tokens that were read from the provider's cache. */
+  cached_tokens: number;
+  /** `cached_tokens` as a fraction of the input tokens, from 0 to 1, of the requests whose number of cached tokens is known. `null` if there are none. */
+  cached_share: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
   /** Percentiles of `tokens_per_second`, of the requests for which it is known. The unit is 1/s. */

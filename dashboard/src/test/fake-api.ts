@@ -213,6 +213,7 @@ export function hourlyAnswer(by: string, values: Record<string, Record<number, n
 
 function sum(requests: number): Aggregate {
   const unknown = { p50: null, p95: null, p99: null };
-  const figures = { failed: 0, input_tokens: 0, output_tokens: 0, cost_usd: null };
+  const cached = { cached_tokens: 0, cached_share: null };
+  const figures = { failed: 0, input_tokens: 0, output_tokens: 0, cost_usd: null, ...cached };
   return { requests, ...figures, duration_ms: unknown, first_token_ms: unknown, tokens_per_second: unknown };
 }

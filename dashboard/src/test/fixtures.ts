@@ -104,6 +104,8 @@ export function sum(requests: number, more: Partial<Aggregate> = {}): Aggregate 
     input_tokens: requests * 10,
     output_tokens: requests,
     cost_usd: null,
+    cached_tokens: 0,
+    cached_share: null,
     duration_ms: UNKNOWN,
     first_token_ms: UNKNOWN,
     tokens_per_second: UNKNOWN,

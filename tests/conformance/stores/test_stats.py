@@ -65,6 +65,17 @@ def test_without_from_the_time_range_starts_with_the_log(store: Store) -> None:
     assert found.span.bucket_us == MINUTE
 
 
+def test_cached_tokens_are_summed_beside_the_input_of_the_requests_that_state_them(store: Store) -> None:
+    store.commit(
+        an_entry(started_at=START, input_tokens=100, cached_tokens=80),
+        an_entry(started_at=START, input_tokens=50, cached_tokens=0),
+        an_entry(started_at=START, input_tokens=1000, cached_tokens=None),
+    )
+    for question in ((), (Term("status", ("200",)),)):  # from the precomputed aggregates, and from the records
+        total = aggregate(store, *question).total
+        assert (total.cached_tokens, total.cacheable_tokens, total.input_tokens) == (80, 150, 1150)
+
+
 def test_tokens_and_cost_are_summed_and_an_unknown_cost_is_not_zero(store: Store) -> None:
     store.commit(
         an_entry(started_at=START, failed=True, input_tokens=10, output_tokens=None, cost_usd=0.5, duration_ms=100.0),

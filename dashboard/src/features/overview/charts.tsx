@@ -17,6 +17,7 @@ import { ChartPanel } from "./chart-panel";
 import { dollarTick } from "./chart-scale";
 import { failedShare } from "./groups";
 import {
+  cachedShareSeries,
   costSeries,
   durationSeries,
   failedShareSeries,
@@ -52,6 +53,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       first: durationSeries(percentiles, "first_token_ms", percentile),
       rate: durationSeries(percentiles, "tokens_per_second", "p50"),
       failed: failedShareSeries(percentiles),
+      cached: cachedShareSeries(percentiles),
     }),
     [percentiles, percentile],
   );
@@ -163,6 +165,18 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         formatValue={tokensText}
         formatTick={shortCount}
         isWhole
+      />
+      <ChartPanel
+        {...timed}
+        title="Cached share"
+        total={share(total.cached_share)}
+        seriesList={times.cached}
+        formatValue={percentText}
+        formatTick={percentText}
+        isWhole
+        legend={[]}
+        note={total.cached_share === null ? "No response says how many tokens were cached." : noteOf(times.cached)}
+        footnote={footnoteOf(times.cached)}
       />
       <ChartPanel
         {...common}

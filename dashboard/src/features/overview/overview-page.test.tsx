@@ -85,7 +85,7 @@ it("each chart is described in words", async () => {
   await renderAt("", <OverviewContent />);
   const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: peak 30, .+\. failed: peak 2, / });
   expect(requests).toBeVisible();
-  expect(screen.getAllByRole("img")).toHaveLength(7);
+  expect(screen.getAllByRole("img")).toHaveLength(8);
   expect(screen.queryByRole("table")).not.toBeInTheDocument();
 });
 
@@ -234,7 +234,7 @@ it("the totals say which time range they cover, because it consists of whole bar
 });
 
 const COUNTS = ["Requests", "Tokens", "Cost"];
-const PERCENTILES = ["Duration", "Failed %", "First token", "Tokens per second"];
+const PERCENTILES = ["Cached share", "Duration", "Failed %", "First token", "Tokens per second"];
 
 /** The titles of the charts that say how old they are. */
 const oldCharts = () =>

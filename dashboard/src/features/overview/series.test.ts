@@ -4,6 +4,7 @@ import type { Namespace, StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { groupName, groupsOf } from "./groups";
 import {
+  cachedShareSeries,
   costSeries,
   durationSeries,
   failedShareSeries,
@@ -110,4 +111,11 @@ describe("series", () => {
     expect(nearestSeries(seriesList, 0, 50, toY)?.name).toBe("b");
     expect(nearestSeries(seriesList, 0, 35, toY)).toBeUndefined();
   });
+});
+
+it("the cached share is a line in percent, without a point where no response states it", () => {
+  const found = statsAnswer(undefined, [[null, [point(0, 4, { cached_share: 0.25 }), point(2, 3)]]]);
+  expect(cachedShareSeries(grouped(found))).toMatchObject([
+    { name: "cached", shape: "line", values: [25, null, null, null] },
+  ]);
 });

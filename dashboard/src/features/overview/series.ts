@@ -110,20 +110,33 @@ export function durationSeries(
     .map((group) => line(groupName(group, grouped.by), colorOf(group), group, chosen));
 }
 
-/**
- * The share of failed requests in percent, as a line for all requests or for each group that has a color. Points of a
- * group with few requests are left out.
- */
+/** The share of failed requests in percent. */
 export function failedShareSeries(grouped: GroupedStats): Series[] {
+  return shareSeries(grouped, "failed", "--color-error", (point) => failedShare(point) ?? 0);
+}
+
+/** The share of the input tokens that were read from the provider's cache, in percent. */
+export function cachedShareSeries(grouped: GroupedStats): Series[] {
+  return shareSeries(grouped, "cached", "--series1", (point) => point.cached_share);
+}
+
+/**
+ * A share in percent, as a line for all requests or for each group that has a color. Points of a group with few requests
+ * are left out.
+ */
+function shareSeries(grouped: GroupedStats, ofAll: string, color: string, figure: Figure): Series[] {
   const isGrouped = grouped.by !== undefined;
   return grouped.groups
     .filter((group) => group.colorIndex > 0)
     .map((group) => {
       const points = group.points.filter(({ requests }) => !isGrouped || requests >= MIN_PERCENTILE_REQUESTS);
-      const percent = (point: StatsPoint) => 100 * (failedShare(point) ?? 0);
+      const percent = (point: StatsPoint) => {
+        const share = figure(point);
+        return share === null ? null : 100 * share;
+      };
       const values = aligned(grouped.buckets, points, percent, null);
-      const name = isGrouped ? groupName(group, grouped.by) : "failed";
-      return { name, color: isGrouped ? colorOf(group) : "--color-error", shape: "line", values, group };
+      const name = isGrouped ? groupName(group, grouped.by) : ofAll;
+      return { name, color: isGrouped ? colorOf(group) : color, shape: "line", values, group };
     });
 }
 

@@ -17,6 +17,8 @@ const SUM: Aggregate = {
   input_tokens: 0,
   output_tokens: 0,
   cost_usd: 41.2,
+  cached_tokens: 0,
+  cached_share: null,
   duration_ms: { ...NONE, p50: 1210 },
   first_token_ms: NONE,
   tokens_per_second: NONE,

@@ -16,7 +16,8 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 const THREE = [1, 2, 3].map((at) => threadRow(String(at), { seq: at, turn: at }));
-const SUM = { requests: 1204, failed: 31, input_tokens: 9, output_tokens: 8, cost_usd: 0.61 };
+const CACHED = { cached_tokens: 0, cached_share: null };
+const SUM = { requests: 1204, failed: 31, input_tokens: 9, output_tokens: 8, cost_usd: 0.61, ...CACHED };
 const open = (search = "?namespace=user-42") => renderAt(search, <ThreadPage />);
 const turn = (name: string) => screen.findByRole("article", { name });
 

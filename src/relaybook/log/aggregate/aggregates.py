@@ -36,14 +36,16 @@ MAX_DURATION_MS: Final = 10**9
 #: count.
 MAX_TOKENS: Final = 10**12
 #: The amounts that one request adds to aggregates: whether the request failed, input tokens, output tokens, cost,
-#: whether the cost is known, duration, time to first token, and tokens per second (`None` if unknown).
-Contribution = tuple[bool, int, int, float, bool, Duration | None, Duration | None, Duration | None]
+#: whether the cost is known, cached tokens, input tokens if the cached tokens are known, duration, time to first token,
+#: and tokens per second (`None` if unknown).
+Contribution = tuple[bool, int, int, float, bool, int, int, Duration | None, Duration | None, Duration | None]
 
 
 class Aggregates(msgspec.Struct, array_like=True):
     """Aggregates of any number of requests.
 
     ``costed`` is the number of requests with a known cost, and ``cost_usd`` is the sum of the known costs.
+    ``cacheable_tokens`` is the number of input tokens of the requests whose number of cached tokens is known.
     ``tokens_per_second`` is a distribution of rates, which are written like milliseconds.
     """
 
@@ -53,6 +55,8 @@ class Aggregates(msgspec.Struct, array_like=True):
     output_tokens: int = 0
     cost_usd: float = 0.0
     costed: int = 0
+    cached_tokens: int = 0
+    cacheable_tokens: int = 0
     duration: Distribution = {}
     first_token: Distribution = {}
     tokens_per_second: Distribution = {}
@@ -60,7 +64,7 @@ class Aggregates(msgspec.Struct, array_like=True):
     @classmethod
     def of(cls, contributions: Sequence[Contribution]) -> Self:
         """Sum the contributions of requests. ``contributions`` must not be empty."""
-        failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens, rates = zip(
+        failed, input_tokens, output_tokens, cost, is_known, cached, cacheable, durations, first_tokens, rates = zip(
             *contributions, strict=True
         )
         return cls(
@@ -70,6 +74,8 @@ class Aggregates(msgspec.Struct, array_like=True):
             sum(output_tokens),
             sum(cost),
             sum(is_known),
+            sum(cached),
+            sum(cacheable),
             _distribution_of(durations),
             _distribution_of(first_tokens),
             _distribution_of(rates),
@@ -83,6 +89,8 @@ class Aggregates(msgspec.Struct, array_like=True):
         self.output_tokens += other.output_tokens
         self.cost_usd += other.cost_usd
         self.costed += other.costed
+        self.cached_tokens += other.cached_tokens
+        self.cacheable_tokens += other.cacheable_tokens
         _add(self.duration, other.duration)
         _add(self.first_token, other.first_token)
         _add(self.tokens_per_second, other.tokens_per_second)
@@ -106,6 +114,8 @@ class Aggregates(msgspec.Struct, array_like=True):
             rest.output_tokens -= other.output_tokens
             rest.cost_usd -= other.cost_usd
             rest.costed -= other.costed
+            rest.cached_tokens -= other.cached_tokens
+            rest.cacheable_tokens -= other.cacheable_tokens
             _subtract(rest.duration, other.duration)
             _subtract(rest.first_token, other.first_token)
             _subtract(rest.tokens_per_second, other.tokens_per_second)
@@ -127,6 +137,8 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     output_tokens: int
     cost_usd: float
     costed: int
+    cached_tokens: int
+    cacheable_tokens: int
     duration: msgspec.Raw
     first_token: msgspec.Raw
     tokens_per_second: msgspec.Raw
@@ -140,6 +152,8 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
             self.output_tokens,
             self.cost_usd,
             self.costed,
+            self.cached_tokens,
+            self.cacheable_tokens,
             _distribution(self.duration),
             _distribution(self.first_token),
             _distribution(self.tokens_per_second),
@@ -148,13 +162,16 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
 
 def contribution_of(record: Record) -> Contribution:
     """Return the amounts that a finished request adds to aggregates."""
-    cost = record.cost_usd
+    cost, cached = record.cost_usd, record.cached_tokens
+    input_tokens = min(record.input_tokens or 0, MAX_TOKENS)
     return (
         record.failed,
-        min(record.input_tokens or 0, MAX_TOKENS),
+        input_tokens,
         min(record.output_tokens or 0, MAX_TOKENS),
         cost or 0.0,
         cost is not None,
+        min(cached or 0, MAX_TOKENS),
+        0 if cached is None else input_tokens,
         duration_of(record.duration_ms),
         duration_of(record.first_token_ms),
         duration_of(tokens_per_second_of(record)),

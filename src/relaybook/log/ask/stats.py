@@ -40,6 +40,14 @@ class Aggregate(Struct, kw_only=True):
         float | None,
         Meta(description="Total cost of the requests whose cost is known. `null` if no cost is known."),
     ]
+    cached_tokens: Annotated[int, Meta(description="Input tokens that were read from the provider's cache.")]
+    cached_share: Annotated[
+        float | None,
+        Meta(
+            description="`cached_tokens` as a fraction of the input tokens, from 0 to 1, of the requests whose number "
+            "of cached tokens is known. `null` if there are none."
+        ),
+    ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
     tokens_per_second: Annotated[
@@ -217,12 +225,15 @@ def aggregate_of(aggregates: Aggregates) -> Aggregate:
 
 
 def _aggregate_fields(aggregates: Aggregates | PackedAggregates) -> dict[str, Any]:
+    cached, cacheable = aggregates.cached_tokens, aggregates.cacheable_tokens
     return {
         "requests": aggregates.requests,
         "failed": aggregates.failed,
         "input_tokens": aggregates.input_tokens,
         "output_tokens": aggregates.output_tokens,
         "cost_usd": round(aggregates.cost_usd, 10) if aggregates.costed else None,
+        "cached_tokens": cached,
+        "cached_share": round(min(1.0, cached / cacheable), 6) if cacheable else None,
         "duration_ms": _percentiles(aggregates.duration),
         "first_token_ms": _percentiles(aggregates.first_token),
         "tokens_per_second": _percentiles(aggregates.tokens_per_second),

@@ -146,7 +146,7 @@ def test_absurd_token_counts_do_not_overflow() -> None:
 
 
 def test_packed_aggregates_have_the_same_percentiles_and_unpack_to_the_same() -> None:
-    aggregates = Aggregates(3, 1, 20, 30, 0.25, 2, {90: 2, ~90: 99, 110: 1, ~110: 115}, {}, {200: 1, ~200: 5})
+    aggregates = Aggregates(3, 1, 20, 30, 0.25, 2, 8, 20, {90: 2, ~90: 99, 110: 1, ~110: 115}, {}, {200: 1, ~200: 5})
     packed = msgspec.msgpack.decode(msgspec.msgpack.encode(aggregates), type=PackedAggregates)
     assert packed.unpacked() == aggregates
     assert percentiles(packed.duration, 0.5, 0.99) == percentiles(aggregates.duration, 0.5, 0.99)

@@ -32,6 +32,7 @@ _KEPT: Final = (
         "sent_at",
         "input_tokens",
         "output_tokens",
+        "cached_tokens",
         "cost_usd",
         "duration_ms",
         "first_token_ms",

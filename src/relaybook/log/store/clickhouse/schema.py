@@ -10,7 +10,7 @@ from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import UnsupportedSchema
 from relaybook.log.store.number_sql import NUMBER_SQL
 
-VERSION: Final = 3
+VERSION: Final = 4
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text fields with few different values.
@@ -140,6 +140,8 @@ AGGREGATES: Final = (
     NAMESPACE_SUMS["output_sum"],
     NAMESPACE_SUMS["cost_sum"],
     "count(cost_usd)",
+    f"sum(least(ifNull(cached_tokens, 0), {MAX_TOKENS}))",
+    f"sumIf(least(ifNull(input_tokens, 0), {MAX_TOKENS}), cached_tokens IS NOT NULL)",
     _distribution("duration", "duration_ms"),
     _distribution("first_token", "first_token_ms"),
     _distribution("tokens_per_second", f"({NUMBER_SQL['tokens_per_second'].replace('r.', '')})"),
@@ -150,7 +152,7 @@ LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview
 LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "session", "chain")
 #: The columns for charts of a namespace, besides the columns in ``LINKED``.
 _CHARTED: Final = (
-    *("model", "outcome", "input_tokens", "output_tokens", "cost_usd"),
+    *("model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost_usd"),
     *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin", "tokens_per_second_bin"),
 )
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")

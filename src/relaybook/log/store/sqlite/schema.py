@@ -14,7 +14,7 @@ from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
 
-VERSION: Final = 3
+VERSION: Final = 4
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
 #: number of failures, the minimum and the maximum of every sort field, and the earliest start time of a record with
 #: content. A million records need 1,000 small rows.

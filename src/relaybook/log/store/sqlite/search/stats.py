@@ -43,7 +43,8 @@ SELECT min(at) FROM rollups WHERE level = 1 AND field = (SELECT id FROM rollup_f
 _ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = (
-    ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms, "
+    ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.cached_tokens, r.duration_ms, "
+    "r.first_token_ms, "
     f"{NUMBER_SQL['tokens_per_second']}"
 )
 _LATEST_LABEL: Final = (
@@ -248,6 +249,7 @@ def _share(
     input_tokens: int | None,
     output_tokens: int | None,
     cost_usd: float | None,
+    cached_tokens: int | None,
     duration_ms: float | None,
     first_token_ms: float | None,
     tokens_per_second: float | None,
@@ -260,6 +262,8 @@ def _share(
         output_tokens,
         cost_usd or 0.0,
         cost_usd is not None,
+        min(cached_tokens or 0, MAX_TOKENS),
+        0 if cached_tokens is None else input_tokens,
         duration_of(duration_ms),
         duration_of(first_token_ms),
         duration_of(tokens_per_second),
