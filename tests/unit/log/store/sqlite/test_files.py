@@ -91,7 +91,7 @@ def test_reader_and_writer_reject_a_store_of_a_later_version(tmp_path: Path) -> 
     for read_body in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
             UnsupportedSchema,
-            match=r"schema version is 99, but this version supports 2\. Start that version",
+            match=rf"schema version is 99, but this version supports {VERSION}\. Start that version",
         ):
             read_body()
     with pytest.raises(UnsupportedSchema):
