@@ -35,9 +35,9 @@ const coded = (code: Row["result"]["code"], tone: Row["result"]["tone"] = "good"
 
 describe("the first line of a request", () => {
   it("has tokens and times of a complete response", () => {
-    const streamed = { stream: true, first_token_ms: 412, stream_ended: "done" } as const;
+    const streamed = { stream: true, first_token_ms: 412, tokens_per_second: 59, stream_ended: "done" } as const;
     expect(summarize(streamed)).toBe("✓ Complete. First token after 412 ms, then 59 tokens/s: 118 tokens in 2.41 s.");
-    expect(summarize({ ...streamed, output_tokens: null })).toBe(
+    expect(summarize({ ...streamed, output_tokens: null, tokens_per_second: null })).toBe(
       "✓ Complete. First token after 412 ms, the whole response after 2.41 s.",
     );
     expect(summarize({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");

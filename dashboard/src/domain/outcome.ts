@@ -4,7 +4,6 @@ import { duration } from "~/format/duration";
 import { count, perSecond, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
-import { tokensPerSecond } from "./speed";
 
 export type Tone = Row["result"]["tone"];
 
@@ -76,7 +75,7 @@ function complete(request: RequestDetail): string[] {
   const took = duration_ms === null ? undefined : duration(duration_ms);
   const tokens = output_tokens === null ? "the whole response" : tokensOf(output_tokens, tokens_estimated);
   if (first_token_ms !== null) {
-    const speed = tokensPerSecond(request);
+    const speed = request.tokens_per_second;
     const rate = speed === null ? "," : `, then ${perSecond(speed, tokens_estimated)}:`;
     const rest = took === undefined ? "" : `${rate} ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
     sentences.push(`First token after ${duration(first_token_ms)}${rest}.`);

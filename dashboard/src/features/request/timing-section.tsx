@@ -1,7 +1,6 @@
 /** The section with durations, the chunks of a stream, and the text at any moment of the stream. */
 
 import { useMemo, useState } from "react";
-import { tokensPerSecond } from "~/domain/speed";
 import { duration } from "~/format/duration";
 import { bytes, count, perSecond, plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
@@ -66,7 +65,7 @@ function begunOf({ first_token_ms, timeline }: RequestDetail): number | null {
 function factsOf(request: RequestDetail, begun: number | null): Fact[] {
   const { relay_ms, duration_ms, stream } = request;
   const relay = relay_ms ?? 0;
-  const speed = tokensPerSecond(request);
+  const speed = request.tokens_per_second;
   const facts: (Fact & { value: string | null })[] = [
     {
       name: "relay",

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from relaybook.log.finish_reasons import finish_of
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Response
+from relaybook.log.numbers import tokens_per_second_of
 from relaybook.log.record import Record
 from relaybook.log.row import result_of
 
@@ -50,8 +51,6 @@ FIELDS: Final[dict[Group, dict[str, str]]] = {
         "cost_usd": "cost",
     },
 }
-#: If the response took less time after its first token, all tokens arrived at once, and there is no speed.
-_MIN_STREAMING_MS: Final = 10
 #: Facts that only a response has. They are compared only if both responses have them.
 _OF_RESPONSE: Final = frozenset(
     (
@@ -112,16 +111,9 @@ def _facts(record: Record, response: Response | None) -> Iterator[tuple[Group, s
             yield group, name, label, getattr(record, name)
     for name, value in sorted(record.properties.items()):
         yield "tags", f"property.{name}", name, value
-    yield "timing", "tokens_per_second", "speed", _tokens_per_second(record)
+    speed = tokens_per_second_of(record)
+    yield "timing", "tokens_per_second", "speed", None if speed is None else round(speed, 1)
     if response is not None:
         yield "request", "service_tier", "service tier", response.tier
         fingerprint = response.other.get("system_fingerprint")
         yield "request", "system_fingerprint", "system fingerprint", lenient.text_or_none(fingerprint)
-
-
-def _tokens_per_second(record: Record) -> float | None:
-    """Return the speed after the first token, as the page computes it. `None` if it is unknown."""
-    tokens, first_ms, total_ms = record.output_tokens, record.first_token_ms, record.duration_ms
-    if not tokens or first_ms is None or total_ms is None or total_ms - first_ms < _MIN_STREAMING_MS:
-        return None
-    return round(tokens / (total_ms - first_ms) * 1000, 1)
