@@ -29,6 +29,7 @@ EFFECTS: Final = {
     "api/deletions.ts",
     "api/live-stream.ts",
     "features/overview/chart-panel.tsx",
+    "features/requests/columns.ts",
     "features/requests/log-table.tsx",
     "features/requests/row-selection.tsx",
     "features/requests/scroll-anchor.ts",

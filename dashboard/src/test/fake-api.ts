@@ -217,3 +217,9 @@ function sum(requests: number): Aggregate {
   const figures = { failed: 0, input_tokens: 0, output_tokens: 0, cost_usd: null, ...cached };
   return { requests, ...figures, duration_ms: unknown, first_token_ms: unknown, tokens_per_second: unknown };
 }
+
+/** The detail of a request without the messages before the first one that is asked for. */
+export function detailFromMessage(row: ThreadRow, params: URLSearchParams) {
+  const detail = requestDetail(row);
+  return { ...detail, messages: detail.messages?.slice(Number(params.get("first_message") ?? 0)) };
+}

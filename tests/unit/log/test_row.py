@@ -6,12 +6,13 @@ import msgspec
 import pytest
 from tests.support.records import a_record
 
+from relaybook.log.numbers import DERIVED
 from relaybook.log.record import FIELDS, TIMESTAMPS, Note
 from relaybook.log.row import Code, Result, result_of, to_json
 
 
 def test_json_has_every_field_by_its_name() -> None:
-    assert tuple(to_json(a_record())) == (*FIELDS, "result")
+    assert tuple(to_json(a_record())) == (*FIELDS, *DERIVED, "result")
 
 
 def test_only_timestamps_become_text_in_json() -> None:

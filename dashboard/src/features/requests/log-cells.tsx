@@ -22,8 +22,9 @@ import pageCss from "~/ui/page.module.css";
 import { useNow, useToday } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
 import { type ColumnId, propertyColumn, propertyName } from "./columns";
+import css from "./log-cells.module.css";
 import { columnClass } from "./log-head";
-import css from "./log-table.module.css";
+import tableCss from "./log-table.module.css";
 import { RowCheckbox } from "./row-selection";
 
 export type CellsProps = { row: Row; columns: readonly ColumnId[] };
@@ -146,7 +147,7 @@ function FeedbackCell({ row, isMark = false }: { row: Row; isMark?: boolean }) {
   const { score, label } = latest;
   return (
     <span
-      className={isMark ? css.feedbackMark : css.scores}
+      className={isMark ? tableCss.feedbackMark : css.scores}
       title={feedback.map((each) => `${each.source}: ${feedbackText(each)}`).join("\n")}
     >
       {score !== null && (
@@ -273,7 +274,7 @@ function MoreProperties({ row, columns }: CellsProps) {
   const heading = plural(others.length, "more property", "more properties");
   const words = `${heading}:\n${others.map(([name, value]) => `${name}: ${value}`).join("\n")}`;
   return (
-    <span className={css.more} title={words}>
+    <span className={tableCss.more} title={words}>
       <span aria-hidden="true">+{others.length}</span>
       <span className="visually-hidden">{words}</span>
     </span>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { threadQuery } from "~/api/thread";
 import { parseSearch } from "~/domain/log-search";
 import type { Thread, ThreadRow } from "~/generated/api-types";
-import { answerThread, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
+import { answerThread, detailFromMessage, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
 
@@ -23,15 +23,9 @@ const turn = (name: string) => screen.findByRole("article", { name });
 
 /** Fake the API with this page of the thread and the details of its requests. */
 function serve(rows: ThreadRow[], changes: Parameters<typeof threadPage>[1] = {}) {
-  const detailOf = (row: ThreadRow) => (params: URLSearchParams) => fromMessage(row, params);
+  const detailOf = (row: ThreadRow) => (params: URLSearchParams) => detailFromMessage(row, params);
   const details = Object.fromEntries(rows.map((row) => [`requests/${row.id}`, detailOf(row)]));
   return answerThread({ thread: () => threadPage(rows, changes), ...details });
-}
-
-/** The detail of a request without the messages before the first one that is asked for. */
-function fromMessage(row: ThreadRow, params: URLSearchParams) {
-  const detail = requestDetail(row);
-  return { ...detail, messages: detail.messages?.slice(Number(params.get("first_message") ?? 0)) };
 }
 
 describe("a thread", () => {

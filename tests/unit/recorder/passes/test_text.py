@@ -1,7 +1,7 @@
 """Test that the log is indexed in order, once, and within the time limit. Failures are retried later."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -95,14 +95,14 @@ def test_a_request_whose_text_cannot_be_read_does_not_block_others(monkeypatch: 
     store = MemoryStore()
     filled(store, 3)
 
-    texts = search_text._texts
+    texts = search_text._response_texts
 
-    def failing(record: Record, *bodies: Any) -> Iterator[str]:
+    def failing(record: Record, response: Any) -> Iterable[str]:
         if record.seq == 2:
             raise RuntimeError("a defect")
-        return texts(record, *bodies)
+        return texts(record, response)
 
-    monkeypatch.setattr(search_text, "_texts", failing)
+    monkeypatch.setattr(search_text, "_response_texts", failing)
     assert TextPass(store, store).work(soon())
     assert found(store) == 2
     assert store.indexed_to() == 3
