@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from msgspec import Meta, Struct
 
 from relaybook.log.comparison.sequences import Budget, Run, common_runs
+from relaybook.log.formats.text_difference import common_prefix, common_suffix
 
 PieceKind = Literal["equal", "removed", "added"]
 
@@ -26,7 +27,6 @@ _INSIDE_WORD: Final = re.compile(rf"[^\s!-/:-@\[-^`{{-~{_CJK}]{{2}}")
 _LEVELS: Final = ((64_000, 80_000_000, _SECTION), (4_000, 600_000, _CLAUSE), (0, 60_000, _WORD))
 #: A longer word, such as base64, is not kept whole.
 _LONGEST_WORD: Final = 64
-_STEP: Final = 4096
 #: Equal text that is shorter than this and between two longer changes counts as changed, which is easier to read.
 _SHORT: Final = 12
 #: Texts of more than ``_FEW`` characters are too different if the equal share of the longer text is lower than this.
@@ -90,7 +90,7 @@ def compare_texts(a: str, b: str, budget: Budget) -> TextDifference | None:
     if a == b:
         return None
     start = _equal_at_start(a, b)
-    end = _equal_at_end(a, b, min(len(a), len(b)) - start)
+    end = _equal_at_end(a, b, start)
     whole = _Change(start, len(a) - end, start, len(b) - end)
     changes = list(_without_short_runs(_by_words(a, b, whole, budget), a))
     too_different = _is_too_different(whole, changes)
@@ -105,31 +105,19 @@ def only_in(kind: Literal["removed", "added"], text: str) -> TextDifference:
 
 def _equal_at_start(a: str, b: str) -> int:
     """Return the length of the equal beginning. It ends between two words."""
-    most = min(len(a), len(b))
-    at = next((at for at in range(0, most, _STEP) if a[at : at + _STEP] != b[at : at + _STEP]), most)
-    at = next((at for at in range(at, min(most, at + _STEP)) if a[at] != b[at]), min(most, at + _STEP))
-    for back in range(min(at, _LONGEST_WORD) + 1):
-        if not _is_inside_word(a, at - back) and not _is_inside_word(b, at - back):
-            return at - back
-    return at
+    at = common_prefix(a, b)
+    ends = (at - back for back in range(min(at, _LONGEST_WORD) + 1))
+    return next((end for end in ends if not _is_inside_word(a, end) and not _is_inside_word(b, end)), at)
 
 
-def _equal_at_end(a: str, b: str, most: int) -> int:
-    """Return the length of the equal end, at most ``most``. It starts between two words."""
-    length = 0
-    while length < most:
-        step = min(_STEP, most - length)
-        a_to, b_to = len(a) - length, len(b) - length
-        if a[a_to - step : a_to] == b[b_to - step : b_to]:
-            length += step
-            continue
-        length += next(at for at in range(step) if a[a_to - 1 - at] != b[b_to - 1 - at])
-        break
-    for back in range(min(length, _LONGEST_WORD) + 1):
-        shorter = length - back
-        if not _is_inside_word(a, len(a) - shorter) and not _is_inside_word(b, len(b) - shorter):
-            return shorter
-    return length
+def _equal_at_end(a: str, b: str, start: int) -> int:
+    """Return the length of the equal end after ``start``. It starts between two words."""
+    length = common_suffix(a, b, start)
+    lengths = (length - back for back in range(min(length, _LONGEST_WORD) + 1))
+    return next(
+        (each for each in lengths if not _is_inside_word(a, len(a) - each) and not _is_inside_word(b, len(b) - each)),
+        length,
+    )
 
 
 def _is_inside_word(text: str, at: int) -> bool:
