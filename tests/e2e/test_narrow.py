@@ -296,7 +296,7 @@ def test_with_little_height_rows_keep_their_space_and_the_page_scrolls(
 
 def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = open_tab(world.dashboard, **PHONE).open_log()
-    tab.page.get_by_role("combobox", name="Order").select_option("By duration")
+    tab.page.get_by_role("combobox", name="Order").select_option("Slowest first")
     tab.wait_for_query(("sort", "duration_ms"))
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
     tab.page.get_by_role("button", name="Select").tap()

@@ -41,7 +41,7 @@ def test_a_saved_filter_is_found_in_menu_and_palette_and_can_be_deleted(
     tab.open_log("/requests?namespace=production")
     menu = tab.page.get_by_role("button", name="Saved 1")
     menu.click()
-    link = tab.page.get_by_role("link", name="Okapis in staging namespace is staging · text: okapi · by duration")
+    link = tab.page.get_by_role("link", name="Okapis in staging namespace is staging · text: okapi · slowest first")
     expect(link).to_be_visible()
     check_accessibility(tab.page)
     link.click()

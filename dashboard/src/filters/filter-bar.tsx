@@ -162,11 +162,14 @@ function canHaveConversations([term, ...more]: Filter): boolean {
   return selectsThread(term.name);
 }
 
-/** Moves the focus to the next button when a button that was pressed by keyboard disappears. */
+/**
+ * Moves the focus to the next button when a button that was pressed by keyboard disappears. The buttons that edit a
+ * value do not count, because they disappear together with the button that removes the value.
+ */
 function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "onClickCapture"> {
   const bar = useRef<HTMLElement>(null);
   const pressed = useRef(-1);
-  const buttons = () => [...(bar.current?.querySelectorAll("button") ?? [])];
+  const buttons = () => [...(bar.current?.querySelectorAll<HTMLButtonElement>("button:not([data-edits])") ?? [])];
   // biome-ignore lint/correctness/useExhaustiveDependencies: the buttons depend on the filter
   useLayoutEffect(() => {
     if (pressed.current === -1 || document.activeElement !== document.body) return;

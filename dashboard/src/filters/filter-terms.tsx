@@ -53,6 +53,7 @@ function FilterTerm(term: EditedTerm) {
         <button
           type="button"
           className={css.value}
+          data-edits=""
           title={`${text.value} · edit`}
           aria-label={`Edit ${termLabel(text)}`}
           onClick={() => editing.edit(isEdited ? undefined : term)}

@@ -20,6 +20,7 @@ routes = Routes("log")
 _SORTS = get_args(NamespaceSort)
 _TIME_RANGE: Final = ("from", "to")
 _PARAMETERS = [
+    openapi.parameter("prefix", "The beginning of the name."),
     openapi.parameter("contains", "A part of the name. The case of ASCII letters is ignored."),
     openapi.parameter(
         "pinned", "`true`: only pinned namespaces. `false`: only namespaces that are not pinned.", {"type": "boolean"}
@@ -53,15 +54,17 @@ async def list_namespaces(request: Request) -> Response:
     300 ms, it is stopped, and `complete` in the response is `false`. The time range does not change the order of the
     namespaces.
     """
-    params = arguments.only(arguments.pairs_of(request), "contains", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
-    limit, text = arguments.limit_of(params), params.get("contains", "")
+    params = arguments.only(
+        arguments.pairs_of(request), "prefix", "contains", "pinned", "sort", "limit", "cursor", *_TIME_RANGE
+    )
+    limit, text, prefix = arguments.limit_of(params), params.get("contains", ""), params.get("prefix", "")
     pinned = (
         {"true": True, "false": False}[_one_of(params, "pinned", ("true", "false"))] if "pinned" in params else None
     )
     sort = cast(NamespaceSort, _one_of(params, "sort", _SORTS) if "sort" in params else "last_at")
     time_range = _parse_time_range(params, pinned)
     page = await async_asker_of(request).run(
-        lambda asker: asker.namespaces(text, sort, limit, params.get("cursor"), pinned, time_range)
+        lambda asker: asker.namespaces(text, sort, limit, params.get("cursor"), pinned, time_range, prefix)
     )
     return Response(msgspec.json.encode(page), media_type="application/json")
 

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.support.api_log import START_US, app_of, client_of, log_of, record_of
@@ -115,6 +116,22 @@ def test_pages_of_any_sort_cover_all_namespaces(sort: str) -> None:
         cursor = "".join(f"%{byte:02X}" for byte in page["next_cursor"].encode())
         target = f"&cursor={cursor}"
     assert sorted(seen) == sorted(names)
+
+
+def test_pages_of_names_with_a_prefix_skip_names_that_only_contain_it() -> None:
+    names = ["ab", "cab", "abc", "Ab", "xabx", "abd"]
+    client = client_of(log_of(*(record_of(number, namespace=name) for number, name in enumerate(names))))
+    found: list[str] = []
+    target = ""
+    while True:
+        page = client.get(f"/api/namespaces?prefix=ab&limit=1{target}").json()
+        found += [row["namespace"] for row in page["data"]]
+        if page["next_cursor"] is None:
+            break
+        target = f"&cursor={quote(page['next_cursor'])}"
+    assert sorted(found) == ["ab", "abc", "abd"]
+    both = client.get("/api/namespaces?prefix=ab&contains=C").json()["data"]
+    assert [row["namespace"] for row in both] == ["abc"]
 
 
 def test_a_part_of_a_name_has_no_wildcards() -> None:

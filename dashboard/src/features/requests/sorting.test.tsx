@@ -54,8 +54,8 @@ it("says which column sorts, and returns from there to the newest first", async 
   const { where } = await renderAt("?namespace=a&sort=output_tokens&order=asc", HEADS);
   expect(screen.getByRole("columnheader", { name: /Tokens/ })).toHaveAttribute("aria-sort", "ascending");
   expect(screen.getByRole("columnheader", { name: "Sort by cost" })).not.toHaveAttribute("aria-sort");
-  expect(screen.getByRole("link", { name: "Sort by input tokens" })).not.toHaveAttribute("aria-current");
-  await userEvent.click(screen.getByRole("link", { name: "Sort by output tokens" }));
+  expect(screen.getByRole("link", { name: "in: sort by input tokens" })).not.toHaveAttribute("aria-current");
+  await userEvent.click(screen.getByRole("link", { name: "out: sort by output tokens" }));
   expect(where()).toBe("/requests?namespace=a");
 });
 

@@ -41,6 +41,12 @@ export function SortableHead({ fields, className, width, children }: HeadProps) 
   );
 }
 
+/** `Sort by input tokens`. An accessible name must contain the visible text, so `in` comes before it if necessary. */
+function sortName(label: string, visible: ReactNode): string {
+  const isContained = typeof visible !== "string" || ` ${label} `.includes(` ${visible.toLowerCase()} `);
+  return isContained ? `Sort by ${label}` : `${visible}: sort by ${label}`;
+}
+
 /** A link that sorts by the field: first the highest values first, then the lowest, then the newest requests first. */
 export function SortLink({ field, children }: { field: string; children: ReactNode }) {
   const search = useLogSearch();
@@ -59,7 +65,7 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
   return (
     <a
       href={logHref(sorted(search))}
-      aria-label={`Sort by ${label}`}
+      aria-label={sortName(label, children)}
       title={next}
       aria-current={order !== undefined || undefined}
       data-order={order}

@@ -204,10 +204,14 @@ class Asker:
         cursor: str | None = None,
         pinned: bool | None = None,
         time_range: Filter | None = None,
+        prefix: str = "",
     ) -> NamespacePage:
-        """Return a page of namespaces whose name contains the text, and count their requests in the time range."""
+        """Return a page of namespaces, and count their requests in the time range.
+
+        The name of each namespace contains the text and starts with the prefix.
+        """
         return namespaces.namespaces(
-            self._reader, text, sort, limit, cursor, pinned, time_range or Filter(), self.deadline_ns
+            self._reader, text, prefix, sort, limit, cursor, pinned, time_range or Filter(), self.deadline_ns
         )
 
     def change_label(self, change: LabelChange) -> Namespace:

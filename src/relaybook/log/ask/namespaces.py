@@ -71,6 +71,7 @@ class NamespacePage(Struct, kw_only=True):
 def namespaces(
     reader: Reader,
     text: str,
+    prefix: str,
     sort: NamespaceSort,
     limit: int,
     cursor: str | None,
@@ -78,18 +79,23 @@ def namespaces(
     time_range: Filter,
     deadline_ns: int,
 ) -> NamespacePage:
-    """Return a page of namespaces.
+    """Return a page of namespaces whose name contains the text and starts with the prefix.
 
     If ``time_range`` has terms, the requests in the time range are counted for each namespace. This count stops after
     300 ms.
     """
-    rows, next_cursor = reader.namespaces(text, sort, limit, cursor, pinned, deadline_ns)
+    rows: list[NamespaceRow] = []
+    while True:
+        found, cursor = reader.namespaces(text or prefix, sort, limit - len(rows), cursor, pinned, deadline_ns)
+        rows += [row for row in found if row.namespace.startswith(prefix)]
+        if cursor is None or len(rows) == limit:
+            break
     counts: list[Count | None] = [None] * len(rows)
     if time_range.terms:
         counts = _counts(reader, rows, time_range, count_deadline_ns(deadline_ns))
     return NamespacePage(
         data=[namespace_of(row, count) for row, count in zip(rows, counts, strict=True)],
-        next_cursor=next_cursor,
+        next_cursor=cursor,
         complete=all(count is None or count.complete for count in counts),
     )
 
