@@ -41,4 +41,8 @@ def test_requests_that_are_not_whole_in_the_log_are_omitted(store: Store) -> Non
         an_entry(b"{", b"{}", Detail(exchange=ExchangeFacts(has_whole_request=False))),
     )
     page = asker_of(store).replayable(Filter())
-    assert (page.data, page.omitted) == ([], 4)
+    omitted = page.omitted
+    while not page.complete:  # a page ends after a second
+        page = asker_of(store).replayable(Filter(), page.after)
+        omitted += page.omitted
+    assert (page.data, omitted) == ([], 4)

@@ -8,7 +8,6 @@ from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import UnsupportedSchema
-from relaybook.log.store.number_sql import NUMBER_SQL
 
 VERSION: Final = 4
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
@@ -144,7 +143,9 @@ AGGREGATES: Final = (
     f"sumIf(least(ifNull(input_tokens, 0), {MAX_TOKENS}), cached_tokens IS NOT NULL)",
     _distribution("duration", "duration_ms"),
     _distribution("first_token", "first_token_ms"),
-    _distribution("tokens_per_second", f"({NUMBER_SQL['tokens_per_second'].replace('r.', '')})"),
+    # Requests without a bin are not summed, so nothing else must be excluded. ClickHouse would not recognize an
+    # expression with CASE as that of the projection.
+    _distribution("tokens_per_second", "output_tokens * 1000.0 / (duration_ms - first_token_ms)"),
 )
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
