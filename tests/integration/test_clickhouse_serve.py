@@ -19,6 +19,7 @@ from tests.support.server import Dashboard, Server, SimulatedProvider, wait_unti
 
 from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.schema import VERSION
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.errors import StoreMisconfigured, UnsupportedSchema
@@ -239,7 +240,7 @@ def test_a_wrong_clock_is_refused(tmp_path: Path, log: DatabaseAddress, monkeypa
 def test_tables_of_a_later_version_are_refused(tmp_path: Path, log: DatabaseAddress) -> None:
     checked(log, tmp_path)
     State(Database(log)).write({("meta", "version"): b"99"})
-    with pytest.raises(UnsupportedSchema, match="schema version is 99, but this version supports 2"):
+    with pytest.raises(UnsupportedSchema, match=f"schema version is 99, but this version supports {VERSION}"):
         checked(log, tmp_path)
 
 
