@@ -36,6 +36,23 @@ def requests(found: Stats) -> dict[str | None, dict[int, int]]:
     }
 
 
+@pytest.mark.parametrize("bucket_s", [60, 3600])
+def test_requests_without_a_speed_are_recorded_and_not_averaged(store: Store, bucket_s: int) -> None:
+    for tokens, first_ms, duration_ms in (
+        (0, 1.5, 1.5),
+        (5, 1.5, 1.5),
+        (0, 0.0, 0.0),
+        (7, 5.0, 1.0),
+        (None, None, None),
+        (0, 1.0, 50.0),
+        (40, 100.0, 500.0),
+    ):
+        store.commit(an_entry(started_at=START, output_tokens=tokens, first_token_ms=first_ms, duration_ms=duration_ms))
+    total = aggregate(store, bucket_s=bucket_s).total
+    assert total.requests == 7
+    assert percentiles(total.tokens_per_second, 0.0, 1.0) == pytest.approx((100.0,) * 2, rel=0.05)
+
+
 def test_an_empty_log_has_no_groups(store: Store) -> None:
     found = aggregate(store, from_us=None, bucket_s=None)
     assert found.groups == []

@@ -4,6 +4,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from relaybook.log.aggregate.aggregates import MAX_DURATION_MS, MAX_TOKENS
+from relaybook.log.numbers import MIN_STREAMING_MS
 from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
@@ -143,9 +144,11 @@ AGGREGATES: Final = (
     f"sumIf(least(ifNull(input_tokens, 0), {MAX_TOKENS}), cached_tokens IS NOT NULL)",
     _distribution("duration", "duration_ms"),
     _distribution("first_token", "first_token_ms"),
-    # Requests without a bin are not summed, so nothing else must be excluded. ClickHouse would not recognize an
-    # expression with CASE as that of the projection.
-    _distribution("tokens_per_second", "output_tokens * 1000.0 / (duration_ms - first_token_ms)"),
+    # ClickHouse computes this also for requests without a bin, which are not summed. An insert fails if the result is
+    # NaN, so the time must not be 0. An expression with CASE would not be recognized as that of the projection.
+    _distribution(
+        "tokens_per_second", f"output_tokens * 1000.0 / greatest(duration_ms - first_token_ms, {MIN_STREAMING_MS})"
+    ),
 )
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
