@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,10 @@ import pytest
 from tests.support.parts import text_of
 from tests.support.server import Program, Server, wait_until
 
+from relaybook_demo.samples import questions
+
 LABELS: Final = ["production", "staging", "development", "iOS", "Android", "web", "default"]
+LONG_QUESTIONS: Final = {question.text for question in questions.LONG}
 ID_LIKE: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}")
 #: A machine under load needs a long time to start six processes.
 TIMEOUT_SECONDS: Final = 120.0
@@ -172,9 +176,15 @@ def test_sample_traffic_ignores_sdk_settings_in_the_environment(demo: Demo) -> N
 
 def test_ctrl_c_interrupts_running_requests_and_each_has_one_record(tmp_path: Path) -> None:
     with Demo(tmp_path, "--drain-timeout", "600s") as demo:
-        long = wait_until(
-            lambda: [row["id"] for row in demo.running() if row["output_preview"]], TIMEOUT_SECONDS, "a stream"
-        )
+
+        def just_started() -> list[str]:
+            since = datetime.now(UTC) - timedelta(seconds=10)
+            streams = [
+                row for row in demo.running() if row["output_preview"] and row["input_preview"] in LONG_QUESTIONS
+            ]
+            return [row["id"] for row in streams if datetime.fromisoformat(row["started_at"]) > since]
+
+        long = wait_until(just_started, TIMEOUT_SECONDS, "a stream that takes another twenty seconds")
         demo.process.send_signal(signal.SIGINT)
         assert demo.process.wait(TIMEOUT_SECONDS) == 0
     assert demo.warnings() == []
