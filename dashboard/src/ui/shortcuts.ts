@@ -1,7 +1,6 @@
 /** Keyboard shortcuts: single keys that work anywhere on a page. */
 
-import { useWindowEvent } from "@mantine/hooks";
-import { useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 type Action = (() => void) | false | undefined;
 
@@ -15,19 +14,23 @@ export function useShortcuts(
   isBlocked: (target: EventTarget | null) => boolean = isShortcutBlocked,
 ): void {
   const wasBlocked = useRef(false);
-  useWindowEvent(
-    "keydown",
-    (event) => {
-      wasBlocked.current = isBlocked(event.target);
-    },
-    { capture: true },
-  );
-  useWindowEvent("keydown", (event) => {
+  useKeyDown((event) => {
+    wasBlocked.current = isBlocked(event.target);
+  }, true);
+  useKeyDown((event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const action = wasBlocked.current ? undefined : actionFor(event);
     if (!action) return;
     event.preventDefault();
     action();
+  });
+}
+
+/** Listens before the page is painted. A key that is pressed as soon as its page is visible would be lost otherwise. */
+function useKeyDown(listener: (event: KeyboardEvent) => void, isCapturing = false): void {
+  useLayoutEffect(() => {
+    window.addEventListener("keydown", listener, isCapturing);
+    return () => window.removeEventListener("keydown", listener, isCapturing);
   });
 }
 

@@ -28,7 +28,7 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import JournalExchange
 
 #: How often each of the 300 golden exchanges is in the log.
-ROUNDS = 11 if LONG else 2
+ROUNDS = 11 if LONG else 1
 MINUTE_US = 60_000_000
 CODES: dict[str, tuple[str, ...]] = {
     "note": get_args(NoteCode),

@@ -13,10 +13,13 @@ from relaybook.log.query.filters import SORT_FIELDS, Filter, Sort, Term, matches
 from relaybook.log.record import Record
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Page
+from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.search import top as sqlite_top
 
 EVERYTHING = Filter()
+#: SQLite sorts few matching requests in another way than many.
+FEW = (0, sqlite_top._FEW)
 FILTERS = (
     EVERYTHING,
     Filter((Term("namespace", ("staging",)),)),
@@ -71,10 +74,8 @@ def ids(page: Page) -> list[str]:
     return [record.id for record in page.records]
 
 
-@pytest.mark.parametrize("few", [0, sqlite_top._FEW])
-def test_top_returns_the_same_as_sorting_the_whole_log(store: Store, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_top, "_FEW", few)
-    rng = random.Random(few)
+def test_top_returns_the_same_as_sorting_the_whole_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
     entries = [random_entry(rng, number) for number in range(5 * BLOCK + 100)]
     ends = sorted(rng.sample(range(1, len(entries)), 8))
     for start, end in zip([0, *ends], [*ends, len(entries)], strict=True):
@@ -84,9 +85,11 @@ def test_top_returns_the_same_as_sorting_the_whole_log(store: Store, few: int, m
         matched = [record for record in records if matches(expected, record)]
         for sort in (Sort(field, is_ascending) for field in SORT_FIELDS for is_ascending in (False, True)):
             sorted_ids = in_order(matched, sort)
-            for limit in (7, 200):
-                found = ids(store.reader.top(expected, sort, limit, soon()))
-                assert found == sorted_ids[:limit], (expected, sort, limit)
+            for few in FEW if isinstance(store.reader, SqliteReader) else FEW[:1]:
+                monkeypatch.setattr(sqlite_top, "_FEW", few)
+                for limit in (7, 200):
+                    found = ids(store.reader.top(expected, sort, limit, soon()))
+                    assert found == sorted_ids[:limit], (expected, sort, limit, few)
 
 
 def test_equal_values_are_listed_newest_first(store: Store) -> None:
