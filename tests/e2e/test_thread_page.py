@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Route
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive, world_in
@@ -346,6 +346,18 @@ def test_a_thread_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.press("Escape")
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", USER))
+
+
+def test_while_the_outline_is_loaded_the_conversation_stays(tab: LogPage, log: list[str]) -> None:
+    held: list[Route] = []
+    tab.page.route("**/outline-*.js", lambda route: held.append(route))
+    with tab.page.expect_request("**/outline-*.js"):
+        open_thread(tab)
+    expect(turn(tab, log[-1])).to_be_visible()
+    tab.press("k")
+    expect(turn(tab, log[-1])).to_be_focused()
+    held[0].continue_()
+    expect(tab.page.get_by_role("navigation", name="Turns")).to_be_visible()
 
 
 def test_a_value_in_a_thread_filters_the_log_of_this_thread(shared_tab: LogPage, log: list[str]) -> None:

@@ -1,6 +1,7 @@
 /** Keyboard shortcuts: single keys that work anywhere on a page. */
 
-import { useLayoutEffect, useRef } from "react";
+import { useWindowEvent } from "@mantine/hooks";
+import { useRef } from "react";
 
 type Action = (() => void) | false | undefined;
 
@@ -14,23 +15,19 @@ export function useShortcuts(
   isBlocked: (target: EventTarget | null) => boolean = isShortcutBlocked,
 ): void {
   const wasBlocked = useRef(false);
-  useKeyDown((event) => {
-    wasBlocked.current = isBlocked(event.target);
-  }, true);
-  useKeyDown((event) => {
+  useWindowEvent(
+    "keydown",
+    (event) => {
+      wasBlocked.current = isBlocked(event.target);
+    },
+    { capture: true },
+  );
+  useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const action = wasBlocked.current ? undefined : actionFor(event);
     if (!action) return;
     event.preventDefault();
     action();
-  });
-}
-
-/** Listens before the page is painted. A key that is pressed as soon as its page is visible would be lost otherwise. */
-function useKeyDown(listener: (event: KeyboardEvent) => void, isCapturing = false): void {
-  useLayoutEffect(() => {
-    window.addEventListener("keydown", listener, isCapturing);
-    return () => window.removeEventListener("keydown", listener, isCapturing);
   });
 }
 

@@ -83,9 +83,11 @@ export function ThreadContent() {
       {thread.latest !== undefined && <NoConversationsNotice latest={thread.latest} />}
       {lanes !== undefined && <LanesSection lanes={lanes} onTurn={onTurn} />}
       <div className={css.beside}>
-        {lanes !== undefined && lanes.requests.length > 2 && (
-          <Outline lanes={lanes} position={position} onTurn={onTurn} />
-        )}
+        <Suspense>
+          {lanes !== undefined && lanes.requests.length > 2 && (
+            <Outline lanes={lanes} position={position} onTurn={onTurn} />
+          )}
+        </Suspense>
         <section
           ref={position.mount}
           className={css.scrollRegion}
