@@ -5,13 +5,13 @@ a click on a namespace until all visible rows match. A *blank frame* has no row 
 """
 
 import json
-import shutil
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import httpx2
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from tests.support.browser import chromium
 from tests.support.records import REQUEST, an_entry, traffic
 
 from benchmarks.bench import Bench, Relaybook
@@ -36,7 +36,6 @@ _BATCH: Final = 5_000
 _LIVE_ROWS: Final = 40
 _BATCH_SHOWN_MS: Final = 2_000
 _LARGE_ID: Final = "01a20000-0000-7000-8000-000000000001"
-_CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 #: JavaScript that records when the first row is in the document, and when the next frame is shown.
 _WATCH: Final = """
@@ -108,14 +107,11 @@ def run(bench: Bench) -> Result:
     records = 20_000 if bench.quick else _RECORDS
     data = bench.place("relay") / "data"
     _fill(data / "store", records)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    with Relaybook(bench, "relay", "http://127.0.0.1:9/v1") as relay, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(_CHROMIUM))
+    with Relaybook(bench, "relay", "http://127.0.0.1:9/v1") as relay, chromium() as browser:
         loads = [_load(browser, relay.dashboard) for _ in range(bench.rounds(9))]
         selects = _select(browser, relay.dashboard, bench.rounds(20))
         scroll, live = _scroll(browser, relay, min(records, 100_000) - 1000, bench.rounds(9))
         large = _open_large(browser, relay.dashboard)
-        browser.close()
     result.rounds += [
         *loads,
         {"filter_changes_ms": selects, "scroll": scroll, "live_rows_ms_and_batches": live, "large": large},
