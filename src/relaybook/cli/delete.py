@@ -121,8 +121,9 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
             "running, the deletion continues when a server starts."
         ) from None
     print(f"{_requests(deletion['removed'])} deleted.")
+    print(f"Removed from the log at {deletion['removed_at']}, by deletion {deletion['id']}.")
     if deletion["state"] == "done":
-        print("No file of the log contains the bytes of these requests any more.")
+        print(f"Erased at {deletion['done_at']}: no file of the log contains the bytes of these requests any more.")
     else:
         print(log.pending_text(deletion["id"]), file=sys.stderr)
 

@@ -12,7 +12,8 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.server_log import CountChanged
 from relaybook.settings.configuration import Configuration, resolve
 
-GONE = "No file of the log contains the bytes of these requests any more.\n"
+REMOVED = "Removed from the log at 2026-11-30T14:02:23Z, by deletion d1."
+ERASED = "Erased at 2026-11-30T14:02:49Z: no file of the log contains the bytes of these requests any more."
 
 STATES = ("removing", "erasing", "done")
 
@@ -54,7 +55,11 @@ class Log:
                 raise KeyboardInterrupt
             if state == "done" and not waits:
                 return
-            yield {"id": deletion_id, "requests": 2, "removed": self.requested[0][1], "state": state}
+            times = {
+                "removed_at": None if state == "removing" else "2026-11-30T14:02:23Z",
+                "done_at": "2026-11-30T14:02:49Z" if state == "done" else None,
+            }
+            yield {"id": deletion_id, "requests": 2, "removed": self.requested[0][1], "state": state} | times
 
     def pending_text(self, deletion_id: str) -> str:
         return f"waiting for {deletion_id}"
@@ -112,7 +117,7 @@ def test_it_shows_five_requests_and_asks(
     lines = output.out.splitlines()
     assert lines[0] == "2 requests that match are still running and will not be deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
-    assert lines[6:] == ["… and 32 older requests", "37 requests deleted."]
+    assert lines[6:] == ["… and 32 older requests", "37 requests deleted.", REMOVED]
     assert output.err == "waiting for d1\n"
     ((terms, count),) = log.requested
     assert count == 37
@@ -180,7 +185,7 @@ def test_with_wait_it_returns_when_the_deletion_is_done(
 ) -> None:
     run(monkeypatch, settings, Log(2), yes=True, waits=True)
     output = capsys.readouterr()
-    assert (output.out, output.err) == (f"2 requests deleted.\n{GONE}", "")
+    assert (output.out.splitlines(), output.err) == (["2 requests deleted.", REMOVED, ERASED], "")
 
 
 @pytest.mark.parametrize("filters", [[], ["q="]])

@@ -44,6 +44,9 @@ def input_preview(messages: Sequence[Message]) -> str | None:
     Elements that agents add, such as ``<system-reminder>``, are skipped. If there is no such text, the last message of
     any role with visible content is used, and then the added elements.
     """
+    last = messages[-1] if messages else None
+    if last is not None and last.role == "user" and (shown := _preview(last.parts, is_user=True)) is not None:
+        return shown
     if (results := _results_preview(messages)) is not None:
         return results
     fallback = added = None
