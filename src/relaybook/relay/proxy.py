@@ -8,10 +8,6 @@ import base64
 import re
 from typing import Final, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
-from urllib.request import (  # type: ignore[attr-defined]  # typeshed lacks proxy_bypass_environment
-    getproxies_environment,
-    proxy_bypass_environment,
-)
 
 from relaybook.settings.addresses import PROXY_FROM_ENVIRONMENT, check_proxy
 
@@ -39,6 +35,12 @@ def find_proxy(setting: str | None, host: str, port: int, *, tls: bool) -> Proxy
     Raises BadSetting if the environment names no HTTP proxy.
     """
     if setting == PROXY_FROM_ENVIRONMENT:
+        # The import takes memory: http.client and email come with it.
+        from urllib.request import (  # type: ignore[attr-defined]  # typeshed lacks proxy_bypass_environment
+            getproxies_environment,
+            proxy_bypass_environment,
+        )
+
         proxies = getproxies_environment()
         url = proxies.get("https" if tls else "http") or proxies.get("all")
         if not url or proxy_bypass_environment(f"{host}:{port}", proxies):

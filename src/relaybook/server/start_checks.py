@@ -2,8 +2,6 @@
 
 from contextlib import suppress
 
-from relaybook.relay.pool import UpstreamUrl
-from relaybook.relay.proxy import find_proxy
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings import BadSetting
 from relaybook.settings.addresses import check_upstream
@@ -19,8 +17,7 @@ def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
     """Raise BadSetting if the server cannot work with these settings."""
     for route in settings.resolved_routes():
         _check_tls_files(route)
-        upstream = UpstreamUrl.parse(route.upstream)
-        find_proxy(route.upstream_proxy, upstream.host, upstream.port, tls=upstream.tls)
+        _check_proxy(route)
         if relays:
             check_upstream(route.upstream, settings.listen)
     own = {settings.price_as, *(route.price_as for route in settings.routes.values())} - {None}
@@ -36,6 +33,17 @@ def check_data(settings: Settings, data: DataDirectory, *, relays: bool) -> None
     check_log(settings, data)
     if not relays:
         _check_no_journal(data)
+
+
+def _check_proxy(route: ResolvedRoute) -> None:
+    """Raise BadSetting if the environment names a proxy that cannot be used."""
+    if route.upstream_proxy is None:
+        return
+    from relaybook.relay.pool import UpstreamUrl
+    from relaybook.relay.proxy import find_proxy
+
+    upstream = UpstreamUrl.parse(route.upstream)
+    find_proxy(route.upstream_proxy, upstream.host, upstream.port, tls=upstream.tls)
 
 
 def _check_tls_files(route: ResolvedRoute) -> None:
