@@ -68,6 +68,14 @@ def main() -> int:
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is stopped
     machine = describe_machine(wanted.python, wanted.source)
+    if machine["python_is_profile_guided_build"]:
+        print(f"Python {machine['python']}, built with profile-guided optimization")
+    else:
+        print(
+            f"Python {machine['python']} was built without profile-guided optimization, so Relaybook costs more than "
+            "with the Python of most users. Use the one of your distribution: make PYTHON=/usr/bin/python3",
+            file=sys.stderr,
+        )
     changed = [] if wanted.quick else uncommitted(wanted.source)
     if wanted.save:
         machine["uncommitted"] = changed

