@@ -8,7 +8,7 @@ without bodies, its text has only Relaybook's error message, if there is one.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from relaybook.log.formats.conversation import Message, Part, Request, Response
@@ -49,19 +49,15 @@ def search_text(
     first_new = _first_new(messages)
     sections: list[str] = []
     for texts in (_response_texts(record, response), _messages(messages[first_new:]), _messages(messages[:first_new])):
-        section = list(_truncate(texts, max_characters)) if max_characters > 0 else []
-        max_characters -= sum(map(len, section)) + len(section)
+        section = []
+        for text in texts:
+            if max_characters <= 0:
+                break
+            if text:
+                section.append(text[:max_characters])
+                max_characters -= len(text) + 1
         sections.append(SEPARATOR.join(section))
     return SearchText(*sections)
-
-
-def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
-    """Yield texts up to a total of ``max_characters``, including separators. The last text is truncated to fit."""
-    for text in filter(None, texts):
-        yield text[:max_characters]
-        max_characters -= len(text) + 1
-        if max_characters <= 0:
-            return
 
 
 def _response_texts(record: Record, response: Response | None) -> Iterator[str]:

@@ -57,7 +57,7 @@ class CrashGuard:
         Return false if the exchange must not be parsed, because it was current in two crashes. The current exchange
         then does not change.
         """
-        if exchange.hex().encode() in self._blocked:
+        if self._blocked and exchange.hex().encode() in self._blocked:
             return False
         self._current[:] = exchange
         return True

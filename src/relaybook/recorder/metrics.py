@@ -56,7 +56,9 @@ class Metrics:
         The times are the relay's overhead, and the time from the end of the request to the upstream's first byte.
         """
         self._is_written = False
-        counts = self.current.requests.setdefault(record.route, _no_requests())
+        counts = self.current.requests.get(record.route)
+        if counts is None:
+            counts = self.current.requests[record.route] = _no_requests()
         counts[record.outcome] += 1
         self.current.failed[record.route] = self.current.failed.get(record.route, 0) + record.failed
         if record.relay_ms is not None:

@@ -31,10 +31,12 @@ def advice(path: str, parameters: dict[str, Any], finish_reason: str | None) -> 
     def add(code: AdviceCode, message: str) -> None:
         items.append({"code": code, "message": message})
 
-    for config in (parameters.get(name) for name in _CONFIGS):
-        parameters = parameters | config if isinstance(config, dict) else parameters
+    for name in _CONFIGS:
+        if isinstance(config := parameters.get(name), dict):
+            parameters = parameters | config
     temperature = _number(parameters.get("temperature"))
-    top_p = next((found for name in ("top_p", "topP") if (found := _number(parameters.get(name))) is not None), None)
+    top_p = _number(parameters.get("top_p"))
+    top_p = _number(parameters.get("topP")) if top_p is None else top_p
     if temperature is not None and top_p is not None and temperature != 1 and top_p != 1:
         add(
             "temperature_and_top_p",
