@@ -1,5 +1,7 @@
 """Requests are deleted on the page, and disappear from it."""
 
+import re
+
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
@@ -76,3 +78,34 @@ def test_a_deletion_moves_no_rows_of_a_reader_who_has_scrolled(tab: LogPage, wor
     expect(table).to_have_attribute("aria-busy", "false")
     wait_until(lambda: all(tab.row(row).count() for row in seen), what="the rows that were visible")
     wait_until(lambda: {row: tab.top_of(row) for row in seen} == before, what="the rows at their positions")
+
+
+def test_the_receipt_link_stays_in_place_and_the_list_of_deletions_fits(tab: LogPage, world: World) -> None:
+    world.log(*(Call(namespace="receipt-link") for _ in range(2)))
+    tab.open_log("/requests?namespace=receipt-link")
+    tab.wait_for_rows(2)
+    tab.filter_bar.get_by_role("button", name="More actions").click()
+    tab.page.get_by_role("button", name="Delete these requests…").click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Delete 2 requests").click()
+    link = tab.page.get_by_role("link", name="Receipt", exact=True)
+    expect(link).to_be_visible()
+    before = link.bounding_box()
+    expect(tab.page.get_by_text(re.compile("2 requests .* erased from the disk"))).to_be_visible()
+    assert link.bounding_box() == before
+    link.click()
+    sentence = tab.page.get_by_text("match the filter, checked")
+    number = sentence.get_by_role("link")
+    expect(number).to_have_css("text-decoration-line", "underline")
+    # The link stands on the baseline of its sentence.
+    middle = "(e) => { const { top, bottom } = e.getBoundingClientRect(); return (top + bottom) / 2 }"
+    assert abs(number.evaluate(middle) - sentence.evaluate(middle)) < 1
+    tab.page.get_by_role("link", name="All deletions").click()
+    head = tab.page.get_by_role("columnheader", name="Removed")
+    expect(head).to_have_css("text-align", "start")
+    expect(head).to_have_css("padding-left", "10px")
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    list_ = tab.page.get_by_role("main")
+    expect(list_).to_contain_text("namespace (value forgotten)")
+    assert list_.evaluate("(e) => [e, ...e.querySelectorAll('*')].every((each) => each.scrollWidth <= 390)")
+    assert tab.state("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
+    check_accessibility(tab.page)

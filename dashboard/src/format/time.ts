@@ -39,6 +39,18 @@ export function utc(timestamp: string): string {
   return `${timestamp.replace("T", " ").replace(/Z$|\+00:00$/, "")} UTC`;
 }
 
+/** For documents, in the viewer's time zone and in UTC: `2026-11-21 22:02:27 +09:00 (2026-11-21 13:02:27 UTC)`. */
+export function absoluteTime(timestamp: string): string {
+  const at = new Date(timestamp);
+  const inUtc = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  const minutes = -at.getTimezoneOffset();
+  if (minutes === 0) return inUtc;
+  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
+  const hours = two(Math.floor(Math.abs(minutes) / 60));
+  const offset = `${minutes < 0 ? "-" : "+"}${hours}:${two(Math.abs(minutes) % 60)}`;
+  return `${date} ${clockTime(timestamp)} ${offset} (${inUtc})`;
+}
+
 /** `now`, `2 s ago`, `3 min ago`, `5 h ago`, `2 days ago`. */
 export function ago(timestamp: string, now: Date): string {
   const seconds = Math.max(0, Math.round((now.getTime() - new Date(timestamp).getTime()) / 1000));

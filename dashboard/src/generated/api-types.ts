@@ -1241,6 +1241,8 @@ export type DeletionReceipt = {
   removed_at: string | null;
   /** Time at which the last byte was erased from the files. `null` until the deletion is done. */
   done_at: string | null;
+  /** Whether the deletion is done. If `false`, requests are still being removed or erased. */
+  is_final: boolean;
   /** `null` if the call has no filter. */
   check: FilterCheck | null;
   /** Copies of the requests that the deletion does not reach, as sentences. */
@@ -1252,8 +1254,12 @@ export type DeletionReceipt = {
 The log keeps no values of a filter that could identify a person. It keeps a digest, with which a known filter can
 be checked. */
 export type FilterCheck = {
+  /** The filter that was checked, with its values, as parameters of `GET /api/requests`. */
+  filter: ([string, string | null])[];
   /** Whether the deletion had this filter. */
   is_filter: boolean;
+  /** Time at which the matching requests were counted. */
+  checked_at: string;
   /** Number of finished requests that match the filter now, whenever they started. */
   requests: number;
   /** `false` if the count was stopped at its deadline. The true count may be higher. */

@@ -55,13 +55,27 @@ def test_the_receipt_says_when_and_whether_requests_match_its_filter_again() -> 
     receipt = client.get(link).json()
     assert (receipt["state"], receipt["removed"], receipt["filter"][0]) == ("done", 1, ["user", None])
     assert receipt["requested_at"] <= receipt["removed_at"] <= receipt["done_at"]
-    assert receipt["check"] == {"is_filter": True, "requests": 0, "complete": True}
+    check = receipt["check"]
+    assert (check["is_filter"], check["requests"], check["complete"]) == (True, 0, True)
     assert len(receipt["not_erased"]) == 3
     store.commit(Batch(entries=[entry_of(record_of(3, user="cy@example.com"))]))
     assert client.get(link).json()["check"]["requests"] == 1
     other = client.get(link.replace("cy%40", "bo%40")).json()["check"]
-    assert other == {"is_filter": False, "requests": 1, "complete": True}
+    assert (other["is_filter"], other["requests"], other["complete"]) == (False, 1, True)
     assert client.get(f"/api/deletions/{sent['id']}").json()["check"] is None
+
+
+def test_the_receipt_has_the_checked_values_and_says_whether_it_is_final() -> None:
+    store = log_of(record_of(1, user="cy@example.com"))
+    client = client_of(store)
+    sent = client.request("DELETE", "/api/requests?user=cy%40example.com&confirm=1").json()
+    link = f"/api/deletions/{sent['id']}?user=cy%40example.com"
+    assert client.get(link).json()["is_final"] is False
+    carry_out(store)
+    receipt = client.get(link).json()
+    assert receipt["is_final"] is True
+    assert receipt["check"]["filter"] == [["user", "cy@example.com"]]
+    assert receipt["done_at"] <= receipt["check"]["checked_at"] <= clock.format_timestamp(clock.wall_us())
 
 
 def test_a_request_is_deleted_by_its_id() -> None:

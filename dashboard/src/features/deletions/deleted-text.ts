@@ -2,7 +2,6 @@
 
 import type { Params } from "~/api/matches";
 import { describeValue, termLabel } from "~/domain/filter-text";
-import { dayAndTime } from "~/format/time";
 import type { DeletionRow } from "~/generated/api-types";
 
 /** ` of user cy@example.com`, or ` where model is o1 and text: refund`. Time ranges are omitted. */
@@ -15,12 +14,12 @@ export function describeDeleted(params: Params): string {
   return ` where ${terms.map(([param, text]) => termLabel(describeParam(param, text))).join(" and ")}`;
 }
 
-/** The filter as it is stored. Values that could identify a person are missing. */
-export function describeStored({ filter }: Pick<DeletionRow, "filter">, now: Date): string {
+/** A filter with its values, for documents. `formatTime` formats the times of `from` and `to`. */
+export function describeFilter(filter: DeletionRow["filter"], formatTime: (timestamp: string) => string): string {
   return filter
     .map(([param, value]) => {
-      if (value === null) return `${describeParam(param, "").name} …`;
-      if (param === "from" || param === "to") return `${describeParam(param, "").name} ${dayAndTime(value, now)}`;
+      if (value === null) return `${describeParam(param, "").name} (value forgotten)`;
+      if (param === "from" || param === "to") return `${describeParam(param, "").name} ${formatTime(value)}`;
       return termLabel(describeParam(param, value));
     })
     .join(" · ");

@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { knownParams, latestDeletionQuery, receiptQuery, useDismissDeletion } from "~/api/deletions";
-import { plural } from "~/format/number";
+import { count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { RequestedDeletion } from "~/generated/api-types";
 import { AppLink, receiptHref } from "~/navigation/links";
-import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { describeDeleted } from "./deleted-text";
+import css from "./deletion-line.module.css";
 
 /** Shown until it is dismissed. */
 export function DeletionLine() {
@@ -16,21 +16,24 @@ export function DeletionLine() {
   return <div role="status">{latest != null && <Line deletion={latest} />}</div>;
 }
 
+/** The text changes in place. The link and the button are at the end of the line, so that they never move. */
 function Line({ deletion }: { deletion: RequestedDeletion }) {
   const dismiss = useDismissDeletion();
   const params = knownParams(deletion);
   const { removed_at, done_at, removed } = useQuery(receiptQuery(deletion.id, [])).data ?? deletion;
   const what = describeDeleted(params);
+  const text =
+    removed_at === null
+      ? `Deleting ${plural(deletion.requests, "request")}${what}: ${count(removed)} removed…`
+      : `${plural(removed, "request")}${what} deleted ${clockTime(removed_at)}, ${
+          done_at === null ? "being erased from the disk…" : `erased from the disk ${clockTime(done_at)}.`
+        }`;
   return (
-    <div className="notice bottom-line">
-      {removed_at === null
-        ? `Deleting ${plural(deletion.requests, "request")}${what}…`
-        : `${plural(removed, "request")}${what} deleted ${clockTime(removed_at)}, `}
-      {removed_at !== null &&
-        (done_at === null ? "being erased from the disk…" : `erased from the disk ${clockTime(done_at)}.`)}{" "}
-      <AppLink className={pageCss.textLink} href={receiptHref(deletion.id, params)}>
+    <div className={`notice bottom-line ${css.line}`}>
+      <span className={css.text}>{text}</span>
+      <AppLink className="link" href={receiptHref(deletion.id, params)}>
         Receipt
-      </AppLink>{" "}
+      </AppLink>
       <QuietButton label="Dismiss the deletion" onClick={dismiss}>
         ×
       </QuietButton>

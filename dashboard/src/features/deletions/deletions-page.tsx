@@ -1,20 +1,22 @@
 /** The list of deletions, and the receipt of one deletion. */
 
 import { Table } from "@mantine/core";
+import "@mantine/core/styles/Table.css";
 import { useQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { deletionsQuery, receiptQuery, receiptUrl } from "~/api/deletions";
 import type { Params } from "~/api/matches";
 import { searchOf, toApiParams } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
+import { absoluteTime, dayAndTime } from "~/format/time";
 import type { DeletionReceipt, DeletionRow } from "~/generated/api-types";
 import { AppLink, logHref, receiptHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { Message, ReadError } from "~/ui/messages";
 import pageCss from "~/ui/page.module.css";
 import { Timestamp, useToday } from "~/ui/timestamp";
-import { describeDeleted, describeStored } from "./deleted-text";
+import { describeDeleted, describeFilter } from "./deleted-text";
 import css from "./deletions-page.module.css";
 
 /** `/deletions`. */
@@ -43,7 +45,7 @@ export function DeletionsPage() {
 function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
   const now = useToday();
   return (
-    <Table>
+    <Table className={css.table} borderColor="var(--color-border)">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Requested</Table.Th>
@@ -58,24 +60,26 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
       <Table.Tbody>
         {deletions.map((deletion) => (
           <Table.Tr key={deletion.id}>
-            <Table.Td className="nowrap">
+            <Table.Td className="nowrap" data-name="Requested">
               <Timestamp at={deletion.requested_at} />
             </Table.Td>
-            <Table.Td>
+            <Table.Td className="nowrap" data-name="By">
               <bdi>{deletion.requested_by}</bdi>
             </Table.Td>
-            <Table.Td ta="end">{count(deletion.state === "removing" ? deletion.requests : deletion.removed)}</Table.Td>
-            <Table.Td className="wrap-anywhere">
-              <bdi>{describeStored(deletion, now)}</bdi>
+            <Table.Td className={css.number} data-name="Requests">
+              {count(deletion.state === "removing" ? deletion.requests : deletion.removed)}
             </Table.Td>
-            <Table.Td className="nowrap">
+            <Table.Td className="wrap-anywhere" data-name="Filter">
+              <bdi>{describeFilter(deletion.filter, (at) => dayAndTime(at, now))}</bdi>
+            </Table.Td>
+            <Table.Td className="nowrap" data-name="Removed">
               <When at={deletion.removed_at} pending="removing…" />
             </Table.Td>
-            <Table.Td className="nowrap">
+            <Table.Td className="nowrap" data-name="Erased from disk">
               <When at={deletion.done_at} pending={deletion.removed_at === null ? "–" : "erasing…"} />
             </Table.Td>
             <Table.Td>
-              <AppLink className={pageCss.textLink} href={receiptHref(deletion.id, [])}>
+              <AppLink className="link" href={receiptHref(deletion.id, [])}>
                 Receipt
               </AppLink>
             </Table.Td>
@@ -88,7 +92,7 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
 
 /** `/deletions/<id>`. The filter in the URL is checked against the deletion. */
 export function ReceiptPage() {
-  const id = useLocation({ select: ({ pathname }) => decodeURIComponent(pathname.split("/deletions/")[1] ?? "") });
+  const { id = "" } = useParams({ strict: false });
   const params = toApiParams(useLogSearch());
   const { data, error, refetch } = useQuery(receiptQuery(id, params));
   return (
@@ -103,9 +107,9 @@ export function ReceiptPage() {
 }
 
 function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params }) {
-  const { id, requests, removed, requested_at, requested_by, removed_at, done_at, check, not_erased } = receipt;
+  const { id, requests, removed, requested_at, requested_by, removed_at, done_at, is_final, check, not_erased } =
+    receipt;
   const isVerified = check?.is_filter === true;
-  const now = useToday();
   return (
     <article className={css.receipt}>
       <p className={css.first}>
@@ -117,25 +121,30 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
             ? "deleted, being erased."
             : "deleted and erased."}
       </p>
+      <div role="status">
+        {!is_final && (
+          <p className={css.notFinal}>
+            This receipt is not final: the requests are still being{" "}
+            {removed_at === null ? "removed from the log" : "erased from the disk"}. This page updates automatically.
+            Download the receipt when it is final.
+          </p>
+        )}
+      </div>
       <dl className={css.facts}>
         <Fact name="Requested">
-          <Timestamp at={requested_at} /> by <bdi>{requested_by}</bdi>
+          <AbsoluteTime at={requested_at} /> by <bdi>{requested_by}</bdi>
         </Fact>
-        <Fact name="Removed from the log">
-          <When at={removed_at} pending="not yet" />
-        </Fact>
-        <Fact name="Erased from disk">
-          <When at={done_at} pending="not yet" />
-        </Fact>
+        <Fact name="Removed from the log">{removed_at === null ? NOT_YET : <AbsoluteTime at={removed_at} />}</Fact>
+        <Fact name="Erased from disk">{done_at === null ? NOT_YET : <AbsoluteTime at={done_at} />}</Fact>
         <Fact name="Filter">
-          <bdi>{describeStored(receipt, now) || "–"}</bdi>
+          <StoredFilter receipt={receipt} />
         </Fact>
         <Fact name="Id">
           <bdi className={css.id}>{id}</bdi>
         </Fact>
       </dl>
-      <h2>Today</h2>
-      <Today receipt={receipt} params={params} />
+      <h2>Requests that match now</h2>
+      <MatchesNow receipt={receipt} params={params} />
       <h2>What this deletion does not reach</h2>
       <ul>
         {not_erased.map((sentence) => (
@@ -143,11 +152,11 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
         ))}
       </ul>
       <p>
-        <a className={pageCss.textLink} href={receiptUrl(id, params)} download={`deletion-${id}.json`}>
+        <a className="link" href={receiptUrl(id, params)} download={`deletion-${id}.json`}>
           Download as JSON
         </a>
         {" · "}
-        <AppLink className={pageCss.textLink} href={receiptHref(undefined, [])}>
+        <AppLink className="link" href={receiptHref(undefined, [])}>
           All deletions
         </AppLink>
       </p>
@@ -155,15 +164,30 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
   );
 }
 
+const NOT_YET = <span className="muted">not yet</span>;
+
+/** The filter of the deletion. The link can contain values that the log has forgotten. */
+function StoredFilter({ receipt: { filter, check } }: { receipt: DeletionReceipt }) {
+  const hasForgotten = filter.some(([, value]) => value === null);
+  const known = check?.is_filter === true ? check.filter : undefined;
+  return (
+    <>
+      <bdi>{describeFilter(known ?? filter, absoluteTime) || "–"}</bdi>
+      {hasForgotten && (
+        <p className={css.hint}>
+          {known !== undefined
+            ? "The log forgets the values after the deletion; this link still has them."
+            : "The log has forgotten the values, because they can identify a person."}
+        </p>
+      )}
+    </>
+  );
+}
+
 /** The number of requests that match the filter of the deletion now. */
-function Today({ receipt: { check }, params }: { receipt: DeletionReceipt; params: Params }) {
+function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; params: Params }) {
   if (check === null) {
-    return (
-      <p>
-        The log forgets the values of the filter, because they can identify a person. Open the receipt by the link that
-        was shown after the deletion to see whether requests match the filter now.
-      </p>
-    );
+    return <p>To see whether requests match the filter now, open the link that was shown after the deletion.</p>;
   }
   if (!check.is_filter) {
     return <p role="alert">The filter in this link is not the filter of this deletion.</p>;
@@ -171,12 +195,16 @@ function Today({ receipt: { check }, params }: { receipt: DeletionReceipt; param
   return (
     <p>
       {check.complete ? "" : "At least "}
-      <AppLink className={pageCss.textLink} href={logHref(searchOf(params.filter(([name]) => name !== "to")))}>
+      <AppLink className="link" href={logHref(searchOf(params.filter(([name]) => name !== "to")))}>
         {plural(check.requests, "request")}
       </AppLink>{" "}
-      {check.requests === 1 ? "matches" : "match"} the filter today.
+      {check.requests === 1 ? "matches" : "match"} the filter, checked <AbsoluteTime at={check.checked_at} />.
     </p>
   );
+}
+
+function AbsoluteTime({ at }: { at: string }) {
+  return <time dateTime={at}>{absoluteTime(at)}</time>;
 }
 
 function When({ at, pending }: { at: string | null; pending: string }) {

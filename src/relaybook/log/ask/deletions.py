@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from relaybook.clock import format_timestamp
+from relaybook.clock import format_timestamp, wall_us
 from relaybook.log.ask.count import EXACT_COUNT_SECONDS, count_deadline_ns, exact_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
@@ -71,7 +71,12 @@ class FilterCheck(Struct, kw_only=True):
     be checked.
     """
 
+    filter: Annotated[
+        list[tuple[str, str | None]],
+        Meta(description="The filter that was checked, with its values, as parameters of `GET /api/requests`."),
+    ]
     is_filter: Annotated[bool, Meta(description="Whether the deletion had this filter.")]
+    checked_at: Annotated[TimestampText, Meta(description="Time at which the matching requests were counted.")]
     requests: Annotated[
         int, Meta(description="Number of finished requests that match the filter now, whenever they started.")
     ]
@@ -83,6 +88,10 @@ class FilterCheck(Struct, kw_only=True):
 class DeletionReceipt(DeletionRow, kw_only=True):
     """A deletion, and what the program knows about copies of the deleted requests."""
 
+    is_final: Annotated[
+        bool,
+        Meta(description="Whether the deletion is done. If `false`, requests are still being removed or erased."),
+    ]
     check: Annotated[FilterCheck | None, Meta(description="`null` if the call has no filter.")]
     not_erased: Annotated[
         list[str], Meta(description="Copies of the requests that the deletion does not reach, as sentences.")
@@ -153,8 +162,19 @@ def receipt(reader: Reader, deletion_id: str, filter_: Filter) -> DeletionReceip
         still = Filter(tuple(term for term in filter_.terms if term.name != "to"))
         count = reader.count(still, count_deadline_ns(exact_deadline_ns()))
         is_filter = filter_digest(deletion_id, filter_) == deletion.filter_digest
-        check = FilterCheck(is_filter=is_filter, requests=count.requests, complete=count.complete)
-    return DeletionReceipt(check=check, not_erased=list(NOT_ERASED), **msgspec.structs.asdict(row_of(deletion)))
+        check = FilterCheck(
+            filter=parameters_of_filter(filter_),
+            is_filter=is_filter,
+            checked_at=format_timestamp(wall_us()),
+            requests=count.requests,
+            complete=count.complete,
+        )
+    return DeletionReceipt(
+        is_final=deletion.state == "done",
+        check=check,
+        not_erased=list(NOT_ERASED),
+        **msgspec.structs.asdict(row_of(deletion)),
+    )
 
 
 def _find(reader: Reader, deletion_id: str) -> Deletion | None:

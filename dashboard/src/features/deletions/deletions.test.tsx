@@ -1,0 +1,112 @@
+import { screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import { latestDeletionQuery } from "~/api/deletions";
+import { DeletionNotice } from "~/features/status/deletion-notice";
+import type { DeletionReceipt, RequestedDeletion } from "~/generated/api-types";
+import { statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { DeletionLine } from "./deletion-line";
+import { DeletionsPage, ReceiptPage } from "./deletions-page";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const REMOVING = {
+  id: "d1",
+  state: "removing",
+  filter: [["user", "cy"]],
+  requests: 9,
+  removed: 3,
+  requested_at: "2026-11-21T13:02:27.482103Z",
+  requested_by: "127.0.0.1",
+  removed_at: null,
+  done_at: null,
+  is_final: false,
+  check: null,
+  not_erased: [],
+} satisfies DeletionReceipt;
+const ERASING: DeletionReceipt = {
+  ...REMOVING,
+  state: "erasing",
+  filter: [
+    ["user", null],
+    ["to", "2026-11-21T13:00:00Z"],
+  ],
+  removed: 9,
+  removed_at: "2026-11-21T13:02:28Z",
+};
+const DONE: DeletionReceipt = { ...ERASING, state: "done", is_final: true, done_at: "2026-11-21T15:30:00Z" };
+const CHECK = {
+  filter: [
+    ["user", "cy"],
+    ["to", "2026-11-21T13:00:00Z"],
+  ] satisfies [string, string][],
+  is_filter: true,
+  checked_at: "2026-11-23T09:00:00Z",
+  requests: 0,
+  complete: true,
+};
+
+let receipt: DeletionReceipt;
+
+function answer(first: DeletionReceipt): void {
+  receipt = first;
+  vi.stubGlobal("fetch", async (address: string) => {
+    if (address.includes("/api/status")) return Response.json(statusWith({ deletions: [receipt] }));
+    return Response.json(address.includes("/deletions/") ? receipt : { data: [receipt] });
+  });
+}
+
+const openReceipt = (search: string) => renderAt(search, <ReceiptPage />, [], "/deletions/d1");
+
+it("a receipt has dates, the time zone and UTC", async () => {
+  answer(DONE);
+  await openReceipt("");
+  expect(await screen.findByText("2026-11-22 00:30:00 +09:00 (2026-11-21 15:30:00 UTC)")).toBeVisible();
+  expect(screen.getByRole("article")).not.toHaveTextContent(/today|yesterday/);
+});
+
+it("a receipt names the values that the log has forgotten", async () => {
+  answer(DONE);
+  await openReceipt("");
+  expect(await screen.findByText(/^user \(value forgotten\) · started before 2026-11-21/)).toBeVisible();
+  expect(screen.getByText(/^The log has forgotten the values/)).toBeVisible();
+});
+
+it("a receipt whose link has the filter shows its values, and when the matching requests were counted", async () => {
+  answer({ ...DONE, check: CHECK });
+  await openReceipt("?user=cy&to=2026-11-21T13:00:00Z");
+  expect(await screen.findByText(/^user is cy · started before 2026-11-21/)).toBeVisible();
+  expect(screen.getByText("The log forgets the values after the deletion; this link still has them.")).toBeVisible();
+  expect(screen.getByText(/match the filter, checked/)).toHaveTextContent(
+    "0 requests match the filter, checked 2026-11-23 18:00:00 +09:00 (2026-11-23 09:00:00 UTC).",
+  );
+});
+
+it("a receipt is marked as not final until the requests are erased", async () => {
+  answer(ERASING);
+  await openReceipt("");
+  expect(await screen.findByText(/^This receipt is not final/)).toHaveTextContent("being erased from the disk");
+  receipt = DONE;
+  await waitFor(() => expect(screen.queryByText(/not final/)).toBeNull(), { timeout: 3000 });
+  expect(screen.getByText("9 requests deleted and erased.")).toBeVisible();
+});
+
+it("the list says which values are forgotten", async () => {
+  answer(DONE);
+  await renderAt("", <DeletionsPage />);
+  expect(await screen.findByText(/^user \(value forgotten\) · started before/)).toBeVisible();
+});
+
+it("a deletion of this tab has one line, whose text changes", async () => {
+  answer(REMOVING);
+  const { client } = await renderAt("", [<DeletionNotice key="a" />, <DeletionLine key="b" />]);
+  expect(await screen.findByText(/^Deleting 9 requests: 3 removed/)).toBeVisible();
+  const requested: RequestedDeletion = { ...REMOVING, running: 0 };
+  client.setQueryData(latestDeletionQuery().queryKey, requested);
+  expect(await screen.findByText("Deleting 9 requests of user cy: 3 removed…")).toBeVisible();
+  expect(screen.getAllByText(/9 requests/)).toHaveLength(1);
+  const link = screen.getByRole("link", { name: "Receipt" });
+  receipt = DONE;
+  expect(await screen.findByText(/deleted 22:02:28, erased from the disk/, {}, { timeout: 3000 })).toBeVisible();
+  expect(screen.getByRole("link", { name: "Receipt" })).toBe(link);
+});
