@@ -55,11 +55,11 @@ export function useDismissDeletion(): () => void {
   return () => client.setQueryData(LATEST, null);
 }
 
-/** Whether the requests of this filter were deleted in this browser tab. */
+/** Whether the latest deletion of this browser tab deleted the requests of a value of this filter. */
 export function useIsDeleted(params: Params): boolean {
   const { data } = useQuery(latestDeletionQuery());
   return (
-    data != null && params.every(([name, value]) => data.filter.some((pair) => pair[0] === name && pair[1] === value))
+    data != null && params.some(([name, value]) => data.filter.some((pair) => pair[0] === name && pair[1] === value))
   );
 }
 

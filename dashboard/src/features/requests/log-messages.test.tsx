@@ -114,9 +114,9 @@ it("a text that no request has is offered as the user that has it, without advic
   expect(where()).toBe("/requests?user=anna@example.com");
 });
 
-it("after a deletion no other value is offered", async () => {
+it("after a deletion no other value is offered, even if the filter has more values", async () => {
   const likelyValue: LikelyValue = { param: "user", value: "cy", instead: ["user", "bo"], message: "" };
-  const { client } = await renderAt("?user=cy", <NoMatch likelyValues={[likelyValue]} />);
+  const { client } = await renderAt("?user=cy&model=o1", <NoMatch likelyValues={[likelyValue]} />);
   expect(await screen.findByText(/Did you mean/)).toBeVisible();
   act(() => void client.setQueryData(["latest-deletion"], { filter: [["user", "cy"]] }));
   await waitFor(() => expect(screen.queryByText(/Did you mean/)).toBeNull());
