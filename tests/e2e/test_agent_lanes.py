@@ -74,3 +74,24 @@ def test_a_row_shows_what_is_new_in_its_request(shared_tab: LogPage, log: list[s
     }
     for request_id, text in shown.items():
         expect(shared_tab.row(request_id)).to_contain_text(text)
+
+
+def test_an_opened_call_moves_nothing_and_its_turn_shows_the_call(tab: LogPage, log: list[str]) -> None:
+    tab.page.set_viewport_size({"width": 1440, "height": 600})
+    tab.show(f"/thread?session={SESSION}")
+    page = tab.page
+    failed = page.get_by_role("button", name="show the next failed call of run_tests")
+    expect(failed).to_be_visible()
+    conversations = page.get_by_role("region", name="Conversations")
+    before = failed.bounding_box(), conversations.bounding_box()
+    failed.click()
+    panel = page.get_by_role("region", name="Call of run_tests")
+    expect(panel).to_contain_text("failed call 1 of 1")
+    expect(panel).to_contain_text('"error": "2 failed"')
+    assert (failed.bounding_box(), conversations.bounding_box()) == before
+    check_accessibility(page)
+    panel.get_by_role("button", name="turn 3", exact=True).click()
+    call = conversations.get_by_role("article", name="Turn 3").locator("[data-response] [data-call]")
+    expect(call).to_be_in_viewport()
+    top, area = call.bounding_box(), conversations.bounding_box()
+    assert top is not None and area is not None and 0 <= top["y"] - area["y"] <= 40

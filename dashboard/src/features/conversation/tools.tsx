@@ -23,7 +23,7 @@ export function ToolCall({ part }: { part: Part }) {
     <Disclosure
       summary={
         <Group component="span" align="baseline" gap={12} wrap="nowrap" miw={0}>
-          <span className={`${css.mono} ${css.called}`}>
+          <span className={`${css.mono} ${css.called}`} data-call="">
             ƒ <strong>{toolName(part)}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
             {line.length > MAX_IN_LINE && "…"})
           </span>

@@ -9,12 +9,20 @@ import { plural } from "~/format/number";
 import type { LaneCall } from "~/generated/api-types";
 import { LongText } from "~/ui/long-text";
 import { QuietButton } from "~/ui/quiet-button";
+import { callKey } from "./lane-model";
+import type { ShowTurn } from "./scroll-position";
 import css from "./timeline.module.css";
 
-type Props = { call: LaneCall; onClose: () => void; onTurn: (id: string) => void };
+type Props = {
+  call: LaneCall;
+  /** If the call was opened as one of several: its number, and a function that opens the next or the previous one. */
+  steps: { at: number; total: number; onStep: (step: 1 | -1) => void } | undefined;
+  onClose: () => void;
+  onTurn: ShowTurn;
+};
 
 /** Shows the beginnings of arguments and result until they are loaded. */
-export function CallPanel({ call, onClose, onTurn }: Props) {
+export function CallPanel({ call, steps, onClose, onTurn }: Props) {
   const asking = useQuery(turnQuery(call.request, ONLY_RESPONSE)).data;
   const { result_request, result_message } = call;
   const bringing = useQuery({
@@ -32,25 +40,43 @@ export function CallPanel({ call, onClose, onTurn }: Props) {
       tabIndex={-1}
       aria-label={`Call of ${call.name}`}
       onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
+        const action = {
+          Escape: onClose,
+          ArrowLeft: steps && (() => steps.onStep(-1)),
+          ArrowRight: steps && (() => steps.onStep(1)),
+        }[event.key];
+        if (action === undefined) return;
         event.preventDefault();
-        onClose();
+        action();
       }}
     >
       <header>
+        {steps !== undefined && (
+          <span className={css.steps}>
+            <QuietButton label="Previous failed call" title="Previous failed call: ←" onClick={() => steps.onStep(-1)}>
+              ‹
+            </QuietButton>
+            <QuietButton label="Next failed call" title="Next failed call: →" onClick={() => steps.onStep(1)}>
+              ›
+            </QuietButton>
+            <span role="status">
+              failed call {steps.at} of {steps.total}
+            </span>
+          </span>
+        )}
         <h2>
           <bdi>{call.name}</bdi>
         </h2>
         <span data-tone={call.failed ? "bad" : undefined}>{outcomeOf(call)}</span>
         <span className={css.buttons}>
-          <QuietButton onClick={() => onTurn(call.request)}>turn {call.turn}</QuietButton>
+          <QuietButton onClick={() => onTurn(call.request, call.position)}>turn {call.turn}</QuietButton>
           {result_request !== null && <QuietButton onClick={() => onTurn(result_request)}>result’s turn</QuietButton>}
           <QuietButton label="Close the call" onClick={onClose}>
             ✕
           </QuietButton>
         </span>
       </header>
-      <div className={css.sides}>
+      <div key={callKey(call)} className={css.sides}>
         <Side title="Arguments">
           <Value text={called?.arguments ?? call.arguments} />
         </Side>
@@ -68,7 +94,7 @@ export function CallPanel({ call, onClose, onTurn }: Props) {
 
 /** A call that is opened takes the focus, so that its text is read and Escape closes it. */
 function focusPanel(panel: HTMLElement | null): void {
-  panel?.focus();
+  panel?.focus({ preventScroll: true });
 }
 
 /** More messages than a request can have, so that only the response is loaded. */

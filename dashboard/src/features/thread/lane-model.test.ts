@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
+import type { Lanes } from "~/generated/api-types";
 import { sampleLanes } from "~/test/lanes";
-import { barBeside, groupLanes, timeAxis } from "./lane-model";
+import { ALL, barBeside, firstDrawn, groupLanes, requestOfTurn, timeAxis } from "./lane-model";
 
 describe("lanes", () => {
   const groups = groupLanes(sampleLanes());
 
   it("are grouped by conversation", () => {
-    expect(groups.map(({ conversation, turns, lanes }) => [conversation, turns, lanes.length])).toEqual([
-      ["1", 3, 3],
-      [null, 1, 1],
+    expect(groups.map(({ key, name, lanes }) => [key, name, lanes.length])).toEqual([
+      ["1", "conversation from 22:02:00", 3],
+      ["other", "other requests", 1],
     ]);
   });
 
@@ -28,6 +29,34 @@ describe("lanes", () => {
     expect(beside("1", "End")).toBe("3");
     expect(beside("3", "Home")).toBe("1");
     expect(beside("3", "x")).toBeUndefined();
+  });
+});
+
+/** A large conversation, then smaller ones with the same turns. */
+function agentWith(subagents: number): Lanes {
+  const sample = sampleLanes();
+  const [lane] = sample.lanes;
+  const [first] = sample.requests;
+  if (lane === undefined || first === undefined) throw new Error("no lanes");
+  const all = Array.from({ length: subagents + 1 }, (_, at) => at);
+  return {
+    ...sample,
+    lanes: all.map((at) => ({ ...lane, conversation: `c${at}`, count: at === 0 ? 54 : 5 })),
+    requests: all.map((at) => ({ ...first, lane: at, id: `r${at}`, turn: 4 })),
+    calls: [],
+  };
+}
+
+describe("of several conversations", () => {
+  it("all are drawn at first if they are few, otherwise the one with the most requests", () => {
+    expect(firstDrawn(agentWith(1))).toBe(ALL);
+    expect(firstDrawn(agentWith(6))).toBe("c0");
+  });
+
+  it("a turn is that of the drawn conversation, or of the one with the most requests", () => {
+    expect(requestOfTurn(agentWith(2), 4, ALL)?.id).toBe("r0");
+    expect(requestOfTurn(agentWith(2), 4, "c1")?.id).toBe("r1");
+    expect(requestOfTurn(agentWith(2), 5, ALL)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,6 @@
 /** The lanes of a thread as bars on a time axis. Pure. */
 
+import { clockTime } from "~/format/time";
 import type { Lane, LaneCall, LaneRequest, Lanes } from "~/generated/api-types";
 
 /** A request or a call as a bar. Times are in milliseconds since the start of the thread. */
@@ -14,8 +15,8 @@ export type Bar = {
 
 export type BarLane = { lane: Lane; bars: readonly Bar[]; rows: number };
 
-/** The lanes of one conversation, its first request, and the number of its turns. */
-export type LaneGroup = { conversation: string | null; first: LaneRequest; turns: number; lanes: readonly BarLane[] };
+/** The lanes of one conversation. The requests that are no conversation are one group with the key `other`. */
+export type LaneGroup = { key: string; name: string; lanes: readonly BarLane[] };
 
 /** A lane has at most this many rows. More bars at the same time overlap in the last row. */
 const MAX_ROWS = 8;
@@ -26,7 +27,7 @@ export function callKey({ request, position }: Pick<LaneCall, "request" | "posit
 }
 
 /** The lanes with their bars, grouped by conversation. */
-export function groupLanes({ lanes, requests, calls }: Lanes): LaneGroup[] {
+export function groupLanes({ lanes, requests, calls, started_at }: Lanes): LaneGroup[] {
   const bars: Bar[][] = lanes.map(() => []);
   for (const request of requests) {
     bars[request.lane]?.push({
@@ -41,18 +42,57 @@ export function groupLanes({ lanes, requests, calls }: Lanes): LaneGroup[] {
     const end = call.end_ms ?? call.start_ms;
     bars[call.lane]?.push({ key: callKey(call), start: call.start_ms, end, row: 0, of: { call } });
   }
-  const groups: { conversation: string | null; first: LaneRequest; turns: number; lanes: BarLane[] }[] = [];
+  const groups: { key: string; name: string; lanes: BarLane[] }[] = [];
   lanes.forEach((lane, index) => {
     const sorted = inRows(bars[index] ?? []);
     const first = sorted[0]?.of.request;
     if (lane.tool === null && first !== undefined) {
-      const turns = Math.max(...sorted.map(({ of }) => of.request?.turn ?? 0));
-      groups.push({ conversation: lane.conversation, first, turns, lanes: [] });
+      groups.push({ key: groupKey(lane), name: nameOf(lane, first, started_at), lanes: [] });
     }
     const rows = Math.max(1, ...sorted.map(({ row }) => row + 1));
     groups.at(-1)?.lanes.push({ lane, bars: sorted, rows });
   });
   return groups;
+}
+
+function groupKey({ conversation }: Pick<Lane, "conversation">): string {
+  return conversation ?? "other";
+}
+
+/** A conversation has no name, so it is named by its agent or its start. */
+function nameOf({ conversation, agent }: Lane, first: LaneRequest, started_at: string | null): string {
+  if (conversation === null) return "other requests";
+  const at = clockTime(new Date(new Date(started_at ?? 0).getTime() + first.start_ms).toISOString());
+  return agent ? `agent ${agent}, from ${at}` : `conversation from ${at}`;
+}
+
+/** The key that means all conversations. */
+export const ALL = "all";
+
+/** If there are more conversations than this, only one is drawn at first. */
+const FEW = 4;
+
+/** The conversations that are drawn at first: all if they are few, otherwise the one with the most requests. */
+export function firstDrawn({ lanes }: Lanes): string {
+  const conversations = lanes.filter(({ tool }) => tool === null);
+  if (conversations.length <= FEW) return ALL;
+  const rank = ({ conversation, count }: Lane) => (conversation === null ? 0 : count);
+  return groupKey(conversations.reduce((best, lane) => (rank(lane) > rank(best) ? lane : best)));
+}
+
+/**
+ * The request with this turn. If several conversations have the turn, the conversation that is drawn is preferred, then
+ * the one with the most requests.
+ */
+export function requestOfTurn({ lanes, requests }: Lanes, turn: number, drawn: string): LaneRequest | undefined {
+  const rank = ({ lane: at }: LaneRequest) => {
+    const lane = lanes[at];
+    if (lane === undefined) return 0;
+    if (groupKey(lane) === drawn) return Number.POSITIVE_INFINITY;
+    return lane.conversation === null ? 0 : lane.count;
+  };
+  const found = requests.filter((request) => request.turn === turn);
+  return found.sort((a, b) => rank(a) - rank(b)).at(-1);
 }
 
 /** The bars in time order, each in the first row that is free. */

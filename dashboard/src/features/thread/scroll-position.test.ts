@@ -109,3 +109,22 @@ it("does not move a viewer who has scrolled up to a request that is loaded later
   resize();
   expect(scroller.scrollTop).toBe(1_300);
 });
+
+it("goes to a tool call in its turn as soon as the call is loaded", () => {
+  const { scroller, resize } = scrollArea();
+  const position = new ScrollPosition(undefined);
+  position.mount(scroller);
+  position.goTo("1", 1);
+  expect(scroller.scrollTop).toBe(-12);
+  const response = document.createElement("div");
+  response.dataset.response = "";
+  scroller.querySelector("article")?.append(response);
+  for (const y of [300, 500]) {
+    const call = document.createElement("span");
+    call.dataset.call = "";
+    response.append(call);
+    call.getBoundingClientRect = () => new DOMRect(0, y - scroller.scrollTop, 100, 20);
+  }
+  resize();
+  expect(scroller.scrollTop).toBe(488);
+});

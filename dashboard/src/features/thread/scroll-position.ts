@@ -3,6 +3,9 @@
 const NEAR_PX = 8;
 const EDGE_PX = 12;
 
+/** Shows the turn of a request, or the tool call with this position in its response. */
+export type ShowTurn = (id: string, call?: number) => void;
+
 /** The turn that keeps its position, and its distance from the top of the scroll area in pixels. */
 type Anchor = { id: string; top: number };
 
@@ -12,6 +15,7 @@ export class ScrollPosition {
   private atEnd = true;
   private lastTop = 0;
   private isStartShown = false;
+  private call: number | undefined;
   private readonly listeners = new Set<() => void>();
 
   /**
@@ -21,9 +25,10 @@ export class ScrollPosition {
    */
   constructor(private start: string | undefined) {}
 
-  /** Show a request, now or when it is loaded. */
-  goTo = (id: string): void => {
+  /** Show a request or one of its tool calls, now or when it is loaded. */
+  goTo: ShowTurn = (id, call) => {
     this.start = id;
+    this.call = call;
     this.isStartShown = false;
     this.restore();
   };
@@ -120,7 +125,7 @@ export class ScrollPosition {
       // A page that is opened may take the focus after its first turns are shown.
       if (!this.isStartShown || isFocusFree(scroller)) first.focus({ preventScroll: true });
       this.isStartShown = true;
-      scroller.scrollTop += this.topOf(headOf(first)) - EDGE_PX;
+      scroller.scrollTop += this.topOf(callIn(first, this.call) ?? headOf(first)) - EDGE_PX;
       this.setAnchor(scroller, first);
     } else if (this.atEnd) {
       scroller.scrollTop = scroller.scrollHeight;
@@ -150,6 +155,12 @@ export class ScrollPosition {
     }
     this.lastTop = scroller.scrollTop;
   }
+}
+
+/** The tool call with this position in the response of a turn, if it is loaded. */
+function callIn(turn: HTMLElement, position: number | undefined): HTMLElement | undefined {
+  if (position === undefined) return undefined;
+  return turn.querySelectorAll<HTMLElement>("[data-response] [data-call]")[position];
 }
 
 /** What must be visible together with a turn: the first turn of a conversation has the conversation's heading above. */

@@ -45,6 +45,8 @@ describe("a thread", () => {
     const requests = serve(THREE);
     await open();
     expect(await turn("Turn 1")).toHaveTextContent("Question 1");
+    // The authors are not known yet.
+    expect(within(await turn("Turn 1")).queryByRole("heading")).toBeNull();
     expect(requests.filter((request) => request.startsWith("requests/"))).toEqual([]);
   });
 

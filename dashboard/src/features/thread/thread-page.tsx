@@ -1,9 +1,9 @@
 /** The thread page: header, conversations, older turns, new turns. */
 
-import { Button, Group, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { type ComponentProps, type ReactNode, Suspense, useCallback, useState } from "react";
+import { type ComponentProps, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
 import { lanesQuery } from "~/api/lanes";
 import type { Term } from "~/domain/filter";
 import { formatSearch } from "~/domain/log-search";
@@ -22,8 +22,9 @@ import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ConversationView } from "./conversation-view";
+import { ALL, firstDrawn, groupLanes, requestOfTurn } from "./lane-model";
 import type { Outline as OutlineType } from "./outline";
-import { ScrollPosition } from "./scroll-position";
+import { ScrollPosition, type ShowTurn } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
 import type { Timeline as TimelineType } from "./timeline";
@@ -59,10 +60,10 @@ export function ThreadContent() {
   const lanes = useLanes(thread.latest);
   const goToThread = useThreadNavigate();
   const onTurn = useCallback(
-    (id: string) => {
+    (id: string, call?: number) => {
       goToThread(search.filter, id, true);
       setStart(id);
-      position.goTo(id);
+      position.goTo(id, call);
     },
     [search, goToThread, position],
   );
@@ -132,10 +133,15 @@ function useLanes(latest: Thread | undefined): Lanes | undefined {
   return useQuery({ ...lanesQuery(search, latest?.data.at(-1)?.id), enabled: isConversation }).data;
 }
 
+type LanesProps = { lanes: Lanes; onTurn: ShowTurn };
+
 /** The timeline, which is open at first if the thread has tool calls. */
-function LanesSection({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) => void }) {
-  const { filter } = useLogSearch();
+function LanesSection({ lanes, onTurn }: LanesProps) {
   const [isOpen, setOpen] = useState(lanes.calls.length > 0 && window.innerWidth >= WIDE_PX);
+  const [selected, setSelected] = useState(() => firstDrawn(lanes));
+  const groups = useMemo(() => groupLanes(lanes), [lanes]);
+  const isKnown = selected === ALL || groups.some(({ key }) => key === selected);
+  const drawn = isKnown ? selected : firstDrawn(lanes);
   const { calls, failed_calls } = lanes.totals;
   return (
     <>
@@ -149,19 +155,36 @@ function LanesSection({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) =>
             {failed_calls > 0 && `, ${count(failed_calls)} failed`}
           </span>
         )}
-        <GoToTurn lanes={lanes} onTurn={onTurn} />
+        {isOpen && groups.length > 1 && (
+          <NativeSelect
+            size="xs"
+            aria-label="Conversations in the timeline"
+            value={drawn}
+            onChange={(event) => setSelected(event.currentTarget.value)}
+            data={[
+              { value: ALL, label: `all ${groups.length} conversations` },
+              ...groups.map(({ key, name }) => ({ value: key, label: name })),
+            ]}
+          />
+        )}
+        {isOpen && drawn !== ALL && <span className="muted">Totals and tools are those of all conversations.</span>}
+        <GoToTurn lanes={lanes} drawn={drawn} onTurn={onTurn} />
       </Group>
       {isOpen && (
         <Suspense fallback={<p className={pageCss.loading}>Loading…</p>}>
-          <LazyTimeline lanes={lanes} isSession={filter[0]?.name === "session"} onTurn={onTurn} />
+          <LazyTimeline
+            lanes={lanes}
+            groups={drawn === ALL ? groups : groups.filter(({ key }) => key === drawn)}
+            onTurn={onTurn}
+          />
         </Suspense>
       )}
     </>
   );
 }
 
-/** A field for the number of a turn. If several conversations have the turn, the latest is shown. */
-function GoToTurn({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) => void }) {
+/** A field for the number of a turn. */
+function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
   const last = Math.max(1, ...lanes.requests.map(({ turn }) => turn));
   return (
     <form
@@ -169,7 +192,7 @@ function GoToTurn({ lanes, onTurn }: { lanes: Lanes; onTurn: (id: string) => voi
       onSubmit={(event) => {
         event.preventDefault();
         const turn = Number(new FormData(event.currentTarget).get("turn"));
-        const found = lanes.requests.findLast((request) => request.turn === turn);
+        const found = requestOfTurn(lanes, turn, drawn);
         if (found !== undefined) onTurn(found.id);
       }}
     >

@@ -6,14 +6,15 @@ import { plural } from "~/format/number";
 import type { Lane, LaneCall } from "~/generated/api-types";
 import { QuietButton } from "~/ui/quiet-button";
 import { type Bar, type BarLane, barBeside, type LaneGroup, type TimeAxis, timeAxis } from "./lane-model";
+import type { ShowTurn } from "./scroll-position";
 import css from "./timeline.module.css";
 
 type Props = {
-  groups: readonly (LaneGroup & { name: string })[];
+  groups: readonly LaneGroup[];
   /** The key of the call that is open. */
   selected: string | undefined;
   onCall: (call: LaneCall) => void;
-  onTurn: (id: string) => void;
+  onTurn: ShowTurn;
 };
 
 const ROW_PX = 14;
@@ -65,7 +66,7 @@ export function TimelineChart({ groups, selected, onCall, onTurn }: Props) {
         <div style={{ minWidth: `${zoom * 100}%` }}>
           {groups.map((group) => (
             // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
-            <div key={group.conversation ?? "other"} role="group" aria-label={group.name}>
+            <div key={group.key} role="group" aria-label={group.name}>
               {groups.length > 1 && <p className={css.group}>{group.name}</p>}
               {group.lanes.map((lane) => (
                 <LaneRow

@@ -99,6 +99,49 @@ it("lists the tools by total time, and shows their longest and failed calls", as
   expect(await screen.findByRole("region", { name: "Call of read_file" })).toBeVisible();
 });
 
+/** The lanes with a second failed call of `run_tests`, in turn 3. */
+function lanesWithTwoFailed() {
+  const lanes = sampleLanes();
+  const failed = lanes.calls.find((call) => call.failed);
+  if (failed === undefined) throw new Error("no failed call");
+  return { ...lanes, calls: [...lanes.calls, { ...failed, request: "3", turn: 3, arguments: '{"path":"b.py"}' }] };
+}
+
+it("goes through the failed calls of a tool by button and by arrow key, and Escape returns to the table", async () => {
+  await open(lanesWithTwoFailed());
+  const failed = await screen.findByRole("button", { name: /show the next failed call of run_tests/ });
+  await userEvent.click(failed);
+  const panel = await screen.findByRole("region", { name: "Call of run_tests" });
+  expect(panel).toHaveTextContent("failed call 1 of 2");
+  await press("{ArrowRight}");
+  expect(panel).toHaveTextContent("failed call 2 of 2");
+  expect(panel).toHaveTextContent("b.py");
+  const previous = within(panel).getByRole("button", { name: "Previous failed call" });
+  await userEvent.click(previous);
+  expect(panel).toHaveTextContent("failed call 1 of 2");
+  expect(previous).toHaveFocus();
+  await press("{Escape}");
+  expect(failed).toHaveFocus();
+});
+
+it("a call that is not opened from the failed calls has no other calls", async () => {
+  await open(lanesWithTwoFailed());
+  await userEvent.click(await screen.findByRole("button", { name: /show the longest call of run_tests/ }));
+  expect(await screen.findByRole("region", { name: "Call of run_tests" })).not.toHaveTextContent("failed call");
+});
+
+it("says which conversations are drawn, and that times at once count once", async () => {
+  await open();
+  const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
+  expect(select).toHaveDisplayValue("all 2 conversations");
+  expect(screen.queryByText(/Totals and tools/)).toBeNull();
+  await userEvent.selectOptions(select, "conversation from 22:02:00");
+  expect(screen.getByText("Totals and tools are those of all conversations.")).toBeVisible();
+  expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
+  const tools = screen.getByText("tools", { selector: "dt" }).parentElement;
+  expect(tools?.title).toContain("Calls at the same time count once here, and each in the table.");
+});
+
 it("goes to a turn from its bar, from the outline, and by its number", async () => {
   await open();
   const article = (turn: number) => screen.findByRole("article", { name: `Turn ${turn}` });

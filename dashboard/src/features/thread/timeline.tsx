@@ -1,65 +1,70 @@
 /** The timeline of a thread: its totals, the lanes of models and tools, and a table of the tools. */
 
-import { NativeSelect } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { duration } from "~/format/duration";
 import { count, plural } from "~/format/number";
-import { clockTime } from "~/format/time";
 import type { LaneCall, Lanes, LaneTotals } from "~/generated/api-types";
 import { FactList } from "~/ui/fact-list";
 import { QuietButton } from "~/ui/quiet-button";
 import { CallPanel } from "./call-panel";
-import { callKey, groupLanes, type LaneGroup } from "./lane-model";
+import { callKey, type LaneGroup } from "./lane-model";
+import type { ShowTurn } from "./scroll-position";
 import css from "./timeline.module.css";
 import { TimelineChart } from "./timeline-chart";
 
 type Props = {
   lanes: Lanes;
-  /** Whether all conversations are shown at first. Otherwise only the latest is shown. */
-  isSession: boolean;
-  onTurn: (id: string) => void;
+  /** The conversations that are drawn. The totals and the tools are those of all conversations. */
+  groups: readonly LaneGroup[];
+  onTurn: ShowTurn;
 };
 
-/** Selecting a request shows its turn. Selecting a call shows its arguments and its result. */
-export function Timeline({ lanes, isSession, onTurn }: Props) {
-  const groups = useMemo(() => groupLanes(lanes), [lanes]);
-  const [conversation, setConversation] = useState(isSession ? ALL : undefined);
-  const [callId, setCall] = useState<string>();
-  const latest = groups.findLast((group) => group.conversation !== null) ?? groups.at(-1);
-  const shown = groups.filter(
-    (group) => conversation === ALL || groupKey(group) === (conversation ?? groupKey(latest)),
-  );
-  const call = lanes.calls.find((each) => callKey(each) === callId);
-  const select = (selected: LaneCall) => setCall(callKey(selected));
-  const closePanel = () => {
-    setCall(undefined);
-    document.querySelector<HTMLElement>(`[data-bar="${CSS.escape(callId ?? "")}"]`)?.focus();
+/** The call that is shown. `failedOf` is the tool if the call was opened as one of its failed calls. */
+type Opened = { key: string; failedOf?: string | undefined; opener: Element | null };
+
+/** Selecting a request shows its turn. Selecting a call shows its arguments and its result beside the tools. */
+export function Timeline({ lanes, groups, onTurn }: Props) {
+  const [opened, setOpened] = useState<Opened>();
+  const call = lanes.calls.find((each) => callKey(each) === opened?.key);
+  const open = (selected: LaneCall) => setOpened({ key: callKey(selected), opener: document.activeElement });
+  const failedOf = (tool: string) => lanes.calls.filter(({ name, failed }) => failed && name === tool);
+  const openFailed = (tool: string, step = 1) => {
+    const failed = failedOf(tool);
+    const at = opened?.failedOf === tool ? failed.findIndex((each) => callKey(each) === opened.key) + step : 0;
+    const next = failed.at(at % failed.length);
+    if (next === undefined) return;
+    setOpened({
+      key: callKey(next),
+      failedOf: tool,
+      opener: opened?.failedOf === tool ? opened.opener : document.activeElement,
+    });
   };
+  const close = () => {
+    setOpened(undefined);
+    if (opened?.opener instanceof HTMLElement) opened.opener.focus();
+  };
+  const tool = opened?.failedOf;
   return (
     <div className={css.timeline}>
-      <div className={css.facts}>
-        <FactList facts={factsOf(lanes.totals)} />
-        {groups.length > 1 && (
-          <NativeSelect
-            size="xs"
-            aria-label="Conversations in the timeline"
-            value={conversation ?? groupKey(latest)}
-            onChange={(event) => setConversation(event.currentTarget.value)}
-            data={[
-              { value: ALL, label: "all conversations" },
-              ...groups.map((group) => ({ value: groupKey(group), label: nameOf(group, lanes) })),
-            ]}
-          />
-        )}
-      </div>
-      <TimelineChart
-        groups={shown.map((group) => ({ ...group, name: nameOf(group, lanes) }))}
-        selected={callId}
-        onCall={select}
-        onTurn={onTurn}
-      />
-      {call !== undefined && <CallPanel key={callId} call={call} onClose={closePanel} onTurn={onTurn} />}
-      {lanes.tools.length > 0 && <ToolTable lanes={lanes} onCall={select} />}
+      <FactList facts={factsOf(lanes.totals)} />
+      <TimelineChart groups={groups} selected={opened?.key} onCall={open} onTurn={onTurn} />
+      {lanes.tools.length > 0 && (
+        <div className={css.below}>
+          <ToolTable lanes={lanes} onCall={open} onFailed={openFailed} />
+          <div className={css.place}>
+            {call !== undefined && (
+              <CallPanel
+                // While the user goes from failed call to failed call, the focus stays.
+                key={tool ?? opened?.key}
+                call={call}
+                steps={tool === undefined ? undefined : stepsOf(failedOf(tool), call, (step) => openFailed(tool, step))}
+                onClose={close}
+                onTurn={onTurn}
+              />
+            )}
+          </div>
+        </div>
+      )}
       {(lanes.has_older || !lanes.complete) && (
         <p className="note">
           {lanes.has_older && `The timeline has the latest ${count(lanes.totals.requests)} requests. `}
@@ -70,18 +75,11 @@ export function Timeline({ lanes, isSession, onTurn }: Props) {
   );
 }
 
-const ALL = "all";
-
-function groupKey(group: LaneGroup | undefined): string {
-  return group?.conversation ?? "other";
+function stepsOf(failed: readonly LaneCall[], call: LaneCall, onStep: (step: 1 | -1) => void) {
+  return { at: failed.indexOf(call) + 1, total: failed.length, onStep };
 }
 
-/** A conversation has no name, so it is named by its agent or its start. */
-function nameOf({ conversation, first, lanes: [model] }: LaneGroup, { started_at }: Lanes): string {
-  if (conversation === null) return "other requests";
-  const at = clockTime(new Date(new Date(started_at ?? 0).getTime() + first.start_ms).toISOString());
-  return model?.lane.agent ? `agent ${model.lane.agent}, from ${at}` : `conversation from ${at}`;
-}
+const ONCE = "Calls at the same time count once here, and each in the table.";
 
 function factsOf(totals: LaneTotals) {
   const { calls, failed_calls, unanswered_calls } = totals;
@@ -91,16 +89,20 @@ function factsOf(totals: LaneTotals) {
   ];
   const more = details.filter(Boolean).join(", ");
   return [
-    { name: "total", value: duration(totals.wall_ms) },
+    {
+      name: "total",
+      value: duration(totals.wall_ms),
+      title: "From the start of the first request to the end of the last. Model and tools can run at the same time.",
+    },
     {
       name: "model",
       value: duration(totals.model_wall_ms),
-      title: `Time in which at least one request ran. Sum of all requests: ${duration(totals.model_ms)}`,
+      title: `Time in which at least one request ran, also while tools ran. Sum of all requests: ${duration(totals.model_ms)}`,
     },
     {
       name: "tools",
       value: duration(totals.tool_wall_ms),
-      title: `Time in which at least one call ran. Sum of all calls: ${duration(totals.tool_ms)}`,
+      title: `Time in which at least one call ran. ${ONCE} Sum of all calls: ${duration(totals.tool_ms)}`,
     },
     { name: "neither", value: duration(totals.idle_ms), title: "Time in which neither a request nor a call ran" },
     { name: "tool calls", value: `${count(calls)}${more && ` (${more})`}` },
@@ -110,8 +112,10 @@ function factsOf(totals: LaneTotals) {
 /** Number of tools in the table until it is expanded. */
 const FEW = 5;
 
+type ToolTableProps = { lanes: Lanes; onCall: (call: LaneCall) => void; onFailed: (tool: string) => void };
+
 /** The tools by their total time, with buttons that show the longest and the failed calls. */
-function ToolTable({ lanes: { tools, calls }, onCall }: { lanes: Lanes; onCall: (call: LaneCall) => void }) {
+function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps) {
   const [isWhole, setWhole] = useState(false);
   const callsOf = (name: string) => calls.filter((call) => call.name === name);
   const longestOf = (name: string) => callsOf(name).reduce((best, call) => (timeOf(call) > timeOf(best) ? call : best));
@@ -151,7 +155,18 @@ function ToolTable({ lanes: { tools, calls }, onCall }: { lanes: Lanes; onCall: 
                   )}
                 </td>
                 <td>
-                  <NextCall calls={callsOf(name).filter((call) => call.failed)} total={failed} onCall={onCall} />
+                  {failed === 0 ? (
+                    "–"
+                  ) : (
+                    <QuietButton
+                      data-tone="bad"
+                      label={`${count(failed)} failed: show the next failed call of ${name}`}
+                      onClick={() => onFailed(name)}
+                    >
+                      <span aria-hidden="true">✗ </span>
+                      {count(failed)}
+                    </QuietButton>
+                  )}
                 </td>
                 <td>{unanswered === 0 ? "–" : count(unanswered)}</td>
               </tr>
@@ -170,24 +185,4 @@ function ToolTable({ lanes: { tools, calls }, onCall }: { lanes: Lanes; onCall: 
 
 function timeOf({ start_ms, end_ms }: LaneCall): number {
   return end_ms === null ? -1 : end_ms - start_ms;
-}
-
-/** The number of failed calls. Each click shows the next of them. */
-function NextCall({ calls, total, onCall }: { calls: LaneCall[]; total: number; onCall: (call: LaneCall) => void }) {
-  const [next, setNext] = useState(0);
-  const call = calls[next % Math.max(1, calls.length)];
-  if (call === undefined) return "–";
-  return (
-    <QuietButton
-      data-tone="bad"
-      label={`${count(total)} failed: show the next failed call of ${call.name}`}
-      onClick={() => {
-        onCall(call);
-        setNext(next + 1);
-      }}
-    >
-      <span aria-hidden="true">✗ </span>
-      {count(total)}
-    </QuietButton>
-  );
 }

@@ -69,7 +69,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
   const { tone, text } = summarizeOutcome(request, EPOCH);
   const isComplete = request.outcome === "complete" && !request.failed;
   return (
-    <MessageBlock by={responseBy(request.kind)} kind="output">
+    <MessageBlock by={responseBy(request.kind)} kind="output" isResponse>
       {output !== undefined && <MessageBody message={output} maxLines={MAX_LINES} isRendered />}
       {outputs.length > 1 && (
         <RequestLink id={request.id} className={pageCss.value}>
@@ -133,14 +133,15 @@ type Props = {
   by: string;
   /** `internal` means instructions or results of tools. */
   kind: "input" | "output" | "internal";
+  isResponse?: boolean;
   aside?: ReactNode;
   children: ReactNode;
 };
 
 /** A message with its author in the margin. */
-export function MessageBlock({ by, kind, aside, children }: Props) {
+export function MessageBlock({ by, kind, isResponse = false, aside, children }: Props) {
   return (
-    <div className={css.message}>
+    <div className={css.message} data-response={isResponse || undefined}>
       <div className={css.author}>
         <h3>
           <bdi>{by}</bdi>
@@ -155,22 +156,20 @@ export function MessageBlock({ by, kind, aside, children }: Props) {
 /** The maximum length of previews in the API. */
 const PREVIEW_LENGTH = 200;
 
-/** The previews of message and response, as in the log. */
+/** Until the request is loaded, its authors are unknown: the previews of message and response, as in the log. */
 export function PreviewBlock({ turn }: { turn: Turn }) {
-  const { input_preview, output_preview, kind } = turn.row;
-  return (
-    <>
-      {input_preview !== null && !turn.isRepeated && (
-        <MessageBlock by="prompt" kind="input">
-          <LongText text={withEllipsis(input_preview)} />
-        </MessageBlock>
-      )}
-      {output_preview !== null && (
-        <MessageBlock by={responseBy(kind)} kind="output">
-          <LongText text={withEllipsis(output_preview)} />
-        </MessageBlock>
-      )}
-    </>
+  const { input_preview, output_preview } = turn.row;
+  const previews = [turn.isRepeated ? null : input_preview, output_preview];
+  return previews.map(
+    (preview, at) =>
+      preview !== null && (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the message and the response
+        <div key={at} className={css.message}>
+          <div className={css.loading}>
+            {preview.trim() === "" ? <span className={css.line} /> : <LongText text={withEllipsis(preview)} />}
+          </div>
+        </div>
+      ),
   );
 }
 
