@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durationTick, linearTicks } from "./ticks";
+import { durationTick, linearTicks, sameDecimals } from "./ticks";
 
 describe("the ticks of an axis", () => {
   it.each([
@@ -32,4 +32,11 @@ it("ticks of durations are round", () => {
     "400 s",
     "1,000 s",
   ]);
+});
+
+it("labels of one axis have the same number of decimals for each unit", () => {
+  expect(sameDecimals(["0", "$0.05", "$0.1", "$0.15"])).toEqual(["0", "$0.05", "$0.10", "$0.15"]);
+  expect(sameDecimals(["0", "500 ms", "1 s", "1.5 s"])).toEqual(["0", "500 ms", "1.0 s", "1.5 s"]);
+  expect(sameDecimals(["0", "500", "1k", "1.5k"])).toEqual(["0", "500", "1.0k", "1.5k"]);
+  expect(sameDecimals(["0", "1,000 s"])).toEqual(["0", "1,000 s"]);
 });

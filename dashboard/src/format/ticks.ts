@@ -18,3 +18,17 @@ export function durationTick(ms: number): string {
   if (ms === 0) return "0";
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toLocaleString("en-US")} s`;
 }
+
+/** The labels of an axis with the same number of decimals for each unit: `$0.10` beside `$0.15`. */
+export function sameDecimals(labels: readonly string[]): string[] {
+  const parsed = labels.map(
+    (label) => /^(?<sign>\D*)(?<whole>[\d,]+)(?:\.(?<decimals>\d+))?(?<unit>\D*)$/u.exec(label)?.groups,
+  );
+  return labels.map((label, at) => {
+    const { sign, whole, decimals = "", unit } = parsed[at] ?? {};
+    if (Number(whole) === 0 && decimals === "") return label;
+    const same = parsed.filter((other) => other?.sign === sign && other?.unit === unit);
+    const digits = Math.max(0, ...same.map((other) => other?.decimals?.length ?? 0));
+    return digits === 0 ? label : `${sign}${whole}.${decimals.padEnd(digits, "0")}${unit}`;
+  });
+}

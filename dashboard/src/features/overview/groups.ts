@@ -73,7 +73,7 @@ export function sortGroups(groups: readonly Group[], figure: GroupFigure): Group
 /** The displayed name of a group. */
 export function groupName(group: Group, by: string | undefined): string {
   if (group.kind === "all") return "all";
-  if (group.kind === "other") return "other";
+  if (group.kind === "other") return "not listed";
   if (group.value === null) return `no ${fieldName(by)}`;
   return by === "outcome" ? (OUTCOMES[group.value] ?? group.value) : group.value;
 }

@@ -56,11 +56,11 @@ describe("groups", () => {
     expect(slots(["b", "a", "c"])).toEqual(slots(["c", "b", "a"]));
   });
 
-  it("have no color beyond the eighth, and other is the last one", () => {
+  it("have no color beyond the eighth, and the groups that are not listed are the last one", () => {
     const groups = groupsOf(statsAnswer("model", many, [point(1, 5)]), "model", new Map());
     expect(groups.map(({ colorIndex }) => colorIndex > 0)).toEqual([...Array(8).fill(true), ...Array(5).fill(false)]);
     expect(new Set(groups.slice(0, 8).map(({ colorIndex }) => colorIndex)).size).toBe(8);
-    expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["other"]);
+    expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["not listed"]);
   });
 
   it("without a value are named after the field", () => {

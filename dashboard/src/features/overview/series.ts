@@ -155,7 +155,7 @@ function stacked(grouped: GroupedStats, figure: Figure): Series[] {
     group,
   }));
   if (rest.length === 0) return seriesList;
-  const only = rest.length === 1 ? rest[0] : undefined;
+  const only = rest.length === 1 && rest[0]?.kind !== "other" ? rest[0] : undefined;
   const name = only === undefined ? "other" : groupName(only, grouped.by);
   const values = sumOver(grouped, rest, figure);
   return [...seriesList, { name, color: "--series0", shape: "stack", values, ...(only && { group: only }) }];

@@ -1,5 +1,6 @@
 /** Draw a chart with uPlot. */
 
+import { sameDecimals } from "~/format/ticks";
 import "./valid-language";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -125,8 +126,12 @@ export class Chart {
           grid: { stroke: () => color("--color-border"), width: 1 },
           splits: () => [...this.scale.ticks],
           filter: (_, splits) => splits,
-          values: (_, splits) =>
-            splits.map((value) => (value === 0 ? "0" : (this.drawing?.formatTick(value) ?? String(value)))),
+          values: (_, splits) => {
+            const labels = splits.map((value) =>
+              value === 0 ? "0" : (this.drawing?.formatTick(value) ?? String(value)),
+            );
+            return this.scale.isLog ? labels : sameDecimals(labels);
+          },
         },
       ],
       series: [{}, ...seriesList.map((series) => optionsOf(series, color))],
