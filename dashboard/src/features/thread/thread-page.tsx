@@ -162,7 +162,7 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
             value={drawn}
             onChange={(event) => setSelected(event.currentTarget.value)}
             data={[
-              { value: ALL, label: `all ${groups.length} conversations` },
+              { value: ALL, label: "all conversations" },
               ...groups.map(({ key, name }) => ({ value: key, label: name })),
             ]}
           />

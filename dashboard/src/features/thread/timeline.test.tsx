@@ -124,6 +124,18 @@ it("goes through the failed calls of a tool by button and by arrow key, and Esca
   expect(failed).toHaveFocus();
 });
 
+it("a click on the number of failed calls shows the next of them, and Escape closes it", async () => {
+  await open(lanesWithTwoFailed());
+  const failed = await screen.findByRole("button", { name: /show the next failed call of run_tests/ });
+  await userEvent.click(failed);
+  await userEvent.click(failed);
+  const panel = await screen.findByRole("region", { name: "Call of run_tests" });
+  expect(panel).toHaveTextContent("failed call 2 of 2");
+  await press("{Escape}");
+  expect(panel).not.toBeInTheDocument();
+  expect(failed).toHaveFocus();
+});
+
 it("a call that is not opened from the failed calls has no other calls", async () => {
   await open(lanesWithTwoFailed());
   await userEvent.click(await screen.findByRole("button", { name: /show the longest call of run_tests/ }));
@@ -133,7 +145,7 @@ it("a call that is not opened from the failed calls has no other calls", async (
 it("says which conversations are drawn, and that times at once count once", async () => {
   await open();
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
-  expect(select).toHaveDisplayValue("all 2 conversations");
+  expect(select).toHaveDisplayValue("all conversations");
   expect(screen.queryByText(/Totals and tools/)).toBeNull();
   await userEvent.selectOptions(select, "conversation from 22:02:00");
   expect(screen.getByText("Totals and tools are those of all conversations.")).toBeVisible();

@@ -20,30 +20,39 @@ type Props = {
 };
 
 /** The call that is shown. `failedOf` is the tool if the call was opened as one of its failed calls. */
-type Opened = { key: string; failedOf?: string | undefined; opener: Element | null };
+type Opened = { key: string; failedOf?: string; opener: Element | null; opening: number };
 
 /** Selecting a request shows its turn. Selecting a call shows its arguments and its result beside the tools. */
 export function Timeline({ lanes, groups, onTurn }: Props) {
   const [opened, setOpened] = useState<Opened>();
   const call = lanes.calls.find((each) => callKey(each) === opened?.key);
-  const open = (selected: LaneCall) => setOpened({ key: callKey(selected), opener: document.activeElement });
-  const failedOf = (tool: string) => lanes.calls.filter(({ name, failed }) => failed && name === tool);
-  const openFailed = (tool: string, step = 1) => {
-    const failed = failedOf(tool);
-    const at = opened?.failedOf === tool ? failed.findIndex((each) => callKey(each) === opened.key) + step : 0;
-    const next = failed.at(at % failed.length);
-    if (next === undefined) return;
+  const open = (selected: LaneCall, more?: { failedOf: string }) =>
     setOpened({
-      key: callKey(next),
-      failedOf: tool,
-      opener: opened?.failedOf === tool ? opened.opener : document.activeElement,
+      ...more,
+      key: callKey(selected),
+      opener: document.activeElement,
+      opening: (opened?.opening ?? 0) + 1,
     });
+  const tool = opened?.failedOf;
+  const failedOf = (name: string) => lanes.calls.filter((each) => each.failed && each.name === name);
+  /** The failed call beside the call that is shown. After the last comes the first. */
+  const beside = (name: string, step: 1 | -1) => {
+    const failed = failedOf(name);
+    const at = tool === name ? failed.findIndex((each) => callKey(each) === opened?.key) + step : 0;
+    return failed.at(at % failed.length);
+  };
+  const openFailed = (name: string) => {
+    const next = beside(name, 1);
+    if (next !== undefined) open(next, { failedOf: name });
+  };
+  const onStep = (step: 1 | -1) => {
+    const next = tool === undefined ? undefined : beside(tool, step);
+    if (opened !== undefined && next !== undefined) setOpened({ ...opened, key: callKey(next) });
   };
   const close = () => {
     setOpened(undefined);
     if (opened?.opener instanceof HTMLElement) opened.opener.focus();
   };
-  const tool = opened?.failedOf;
   return (
     <div className={css.timeline}>
       <FactList facts={factsOf(lanes.totals)} />
@@ -54,10 +63,10 @@ export function Timeline({ lanes, groups, onTurn }: Props) {
           <div className={css.place}>
             {call !== undefined && (
               <CallPanel
-                // While the user goes from failed call to failed call, the focus stays.
-                key={tool ?? opened?.key}
+                // A call that is opened takes the focus. From failed call to failed call, the focus stays.
+                key={opened?.opening}
                 call={call}
-                steps={tool === undefined ? undefined : stepsOf(failedOf(tool), call, (step) => openFailed(tool, step))}
+                steps={tool === undefined ? undefined : stepsOf(failedOf(tool), call, onStep)}
                 onClose={close}
                 onTurn={onTurn}
               />
