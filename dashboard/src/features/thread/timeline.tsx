@@ -168,12 +168,13 @@ function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps
                     "–"
                   ) : (
                     <QuietButton
-                      data-tone="bad"
                       label={`${count(failed)} failed: show the next failed call of ${name}`}
                       onClick={() => onFailed(name)}
                     >
-                      <span aria-hidden="true">✗ </span>
-                      {count(failed)}
+                      <span data-tone="bad">
+                        <span aria-hidden="true">✗ </span>
+                        {count(failed)}
+                      </span>
                     </QuietButton>
                   )}
                 </td>
