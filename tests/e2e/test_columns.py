@@ -63,6 +63,13 @@ def test_columns_are_moved_by_button_and_by_keyboard(tab: LogPage, log: list[str
     expect(menu.get_by_role("checkbox", name="Namespace")).to_be_focused()
 
 
+def test_all_columns_are_visible_at_once_in_a_usual_window(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    menu = open_menu(tab)
+    for name in ("Feedback", "Cached tokens", "Tokens/s", "User", "Ended", "channel", "plan"):
+        expect(menu.get_by_role("checkbox", name=name, exact=True)).to_be_in_viewport(ratio=1)
+
+
 def test_the_result_cannot_be_hidden(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     menu = open_menu(tab)

@@ -1,5 +1,6 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { answerThread } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
@@ -20,12 +21,32 @@ async function renderMenu(view: LogView = { columns: CHOSEN, isCompact: false },
   return onChange;
 }
 
-it("lists the chosen columns in their order, then properties and the other columns", async () => {
-  await renderMenu();
-  const names = within(screen.getByRole("list", { name: "Columns" }))
+function names() {
+  return within(screen.getByRole("list", { name: "Columns" }))
     .getAllByRole("checkbox")
     .map((box) => box.closest("li")?.querySelector("label")?.textContent);
-  expect(names.slice(0, 5)).toEqual(["Namespace", "Model", "Result", "channel", "Prompt → response"]);
+}
+
+it("lists the chosen columns in their order, then the other columns, then properties", async () => {
+  await renderMenu();
+  expect(names().slice(0, 4)).toEqual(["Namespace", "Model", "Result", "Prompt → response"]);
+  expect(names().at(-1)).toBe("channel");
+});
+
+it("keeps the order of its items while columns are checked and unchecked, until a column is moved", async () => {
+  function Menu() {
+    const [view, setView] = useState<LogView>({ columns: CHOSEN, isCompact: false });
+    return <ColumnsMenu view={view} chosen={view.columns ?? CHOSEN} visible={CHOSEN} onChange={setView} />;
+  }
+  await renderAt("", <Menu />);
+  await screen.findByRole("checkbox", { name: "channel" });
+  const before = names();
+  for (const name of ["Cached tokens", "Model", "channel"]) {
+    await userEvent.click(screen.getByRole("checkbox", { name }));
+    expect(names()).toEqual(before);
+  }
+  await userEvent.click(screen.getByRole("button", { name: "Move Cached tokens up" }));
+  expect(names().slice(0, 4)).toEqual(["Namespace", "channel", "Cached tokens", "Result"]);
 });
 
 it("adds a property at its usual place", async () => {

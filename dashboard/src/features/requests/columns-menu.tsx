@@ -4,10 +4,9 @@ import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Checkbox.css";
 import { Box, Checkbox, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
 import { useHasRoutes } from "~/api/status";
-import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import {
   type ColumnId,
@@ -19,6 +18,7 @@ import {
   propertyColumn,
   USUAL_VIEW,
 } from "./columns";
+import css from "./columns-menu.module.css";
 
 type Props = {
   view: LogView;
@@ -29,11 +29,17 @@ type Props = {
   onChange: (view: LogView) => void;
 };
 
+/**
+ * The chosen columns come first, in their order, and properties come last. An item that is checked or unchecked keeps
+ * its place until the menu is closed or a column is moved, so that nothing moves under the pointer.
+ */
 export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
   const properties = useQuery(propertiesQuery()).data?.data ?? [];
-  const offered = [...properties.map(({ value }) => propertyColumn(value)), ...OFFERED];
   const hasRoutes = useHasRoutes();
-  const others = offered.filter((id) => !chosen.includes(id) && (id !== "route" || hasRoutes));
+  const offered = [...OFFERED, ...properties.map(({ value }) => propertyColumn(value))];
+  const [kept, setKept] = useState<readonly ColumnId[]>();
+  const first = kept ?? chosen;
+  const listed = [...first, ...offered.filter((id) => !first.includes(id) && (id !== "route" || hasRoutes))];
   const hidden = chosen.filter((id) => !visible.includes(id));
 
   const change = (columns: readonly ColumnId[]) => {
@@ -45,20 +51,36 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
       if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
     });
   };
+  const toggle = (id: ColumnId) => {
+    setKept(listed);
+    change(chosen.includes(id) ? chosen.filter((each) => each !== id) : insertColumn(chosen, id));
+  };
+  const move = (id: ColumnId, by: 1 | -1) => {
+    setKept(undefined);
+    change(moveColumn(chosen, id, by));
+  };
+  const reset = () => {
+    setKept(undefined);
+    onChange(USUAL_VIEW);
+  };
   const moveByKey = (event: KeyboardEvent, id: ColumnId) => {
     const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : undefined;
     if (!event.altKey || by === undefined || !chosen.includes(id)) return;
     event.preventDefault();
-    change(moveColumn(chosen, id, by));
+    move(id, by);
   };
 
   return (
     <div ref={focusFirst}>
-      <Box component="ul" className={pageCss.list} mah="min(420px, 60vh)" mb={6} aria-label="Columns">
-        {[...chosen, ...others].map((id) => {
+      <Box
+        component="ul"
+        className={css.list}
+        style={{ gridTemplateRows: `repeat(${Math.ceil(listed.length / 2)}, auto)` }}
+        aria-label="Columns"
+      >
+        {listed.map((id) => {
           const isChosen = chosen.includes(id);
           const label = labelOf(id);
-          const toggle = () => change(isChosen ? chosen.filter((each) => each !== id) : insertColumn(chosen, id));
           return (
             <Group
               key={id}
@@ -71,21 +93,19 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
               ps={4}
               onKeyDown={(event: KeyboardEvent) => moveByKey(event, id)}
             >
-              <Checkbox size="xs" label={label} checked={isChosen} disabled={id === "result"} onChange={toggle} />
+              <Checkbox
+                size="xs"
+                label={label}
+                checked={isChosen}
+                disabled={id === "result"}
+                onChange={() => toggle(id)}
+              />
               {isChosen && (
                 <span className="nowrap">
-                  <QuietButton
-                    label={`Move ${label} up`}
-                    disabled={id === chosen[0]}
-                    onClick={() => change(moveColumn(chosen, id, -1))}
-                  >
+                  <QuietButton label={`Move ${label} up`} disabled={id === chosen[0]} onClick={() => move(id, -1)}>
                     ↑
                   </QuietButton>
-                  <QuietButton
-                    label={`Move ${label} down`}
-                    disabled={id === chosen.at(-1)}
-                    onClick={() => change(moveColumn(chosen, id, 1))}
-                  >
+                  <QuietButton label={`Move ${label} down`} disabled={id === chosen.at(-1)} onClick={() => move(id, 1)}>
                     ↓
                   </QuietButton>
                 </span>
@@ -106,7 +126,7 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
           checked={view.isCompact}
           onChange={() => onChange({ ...view, isCompact: !view.isCompact })}
         />
-        <QuietButton onClick={() => onChange(USUAL_VIEW)}>Reset</QuietButton>
+        <QuietButton onClick={reset}>Reset</QuietButton>
       </Group>
     </div>
   );

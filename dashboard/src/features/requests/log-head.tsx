@@ -84,7 +84,7 @@ export function ColumnsButton(props: ButtonProps) {
   useActions(() => ({ columns: () => button.current?.click() }));
   return (
     <div className={css.columns}>
-      <Popover position="bottom-end" width={260} trapFocus returnFocus withinPortal shadow="md">
+      <Popover position="bottom-end" width={540} trapFocus returnFocus withinPortal shadow="md">
         <Popover.Target>
           <button
             ref={button}
