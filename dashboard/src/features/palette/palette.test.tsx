@@ -188,6 +188,20 @@ it("lists the actions that are possible, with their keys, and runs one after the
   expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
 });
 
+it.each([
+  ["cached", "Sort by cached tokens Most cached tokens first", "/requests?model=o1&sort=cached_tokens"],
+  ["fastest", "Sort by total time Fastest first", "/requests?model=o1&sort=duration_ms&order=asc"],
+  ["cheapest", "Sort by cost Cheapest first", "/requests?model=o1&sort=cost_usd&order=asc"],
+  ["sort cost", "Sort by cost Most expensive first", "/requests?model=o1&sort=cost_usd"],
+])("sorts the log with a text and Enter: %s", async (text, name, address) => {
+  const { type, input, where } = await openPalette("?model=o1");
+  type(text);
+  await optionNamed(name);
+  expect(names()[0]).toBe(name);
+  fireEvent.keyDown(input, { key: "Enter" });
+  expect(where()).toBe(address);
+});
+
 describe("the action Sign out", () => {
   const openSignedIn = (status: Partial<Status> = { signed_in: true }) => openPalette("", vi.fn(), status);
 

@@ -7,10 +7,11 @@ import { recentNamespacesQuery } from "~/api/namespaces";
 import { savedFiltersQuery } from "~/api/saved-filters";
 import { useSignedIn } from "~/api/session";
 import { describeSearch } from "~/domain/filter-text";
-import { type LogSearch, searchOf } from "~/domain/log-search";
+import { type LogSearch, searchOf, withSort } from "~/domain/log-search";
 import { NamespaceName } from "~/filters/chips";
 import { useLabels } from "~/filters/labels";
 import inputCss from "~/filters/query-input.module.css";
+import { SORT_FIELDS } from "~/generated/vocabulary";
 import { connectHref, listHref, logHref, receiptHref } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
@@ -68,6 +69,7 @@ export function useResults(
           : []),
       ],
     },
+    { heading: "Sort", results: text === "" ? [] : ordersOf(search).filter(({ name }) => isAction(name, text)) },
     { heading: "Requests", results: isId(text) ? [requestWith(text, logHref(search, text))] : [] },
     { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
   ];
@@ -100,6 +102,22 @@ function actionResult({ id, name, run }: OfferedAction, runAction: (run: () => v
     </>
   );
   return { key: `action ${id}`, name: [name, ...keys].join(" "), run: () => runAction(run), content };
+}
+
+/** The orders of the log: `Sort by cost`, once with the highest and once with the lowest values first. */
+function ordersOf(search: LogSearch): Result[] {
+  return Object.entries(SORT_FIELDS).flatMap(([field, { label, highest, lowest }]) =>
+    [{ words: highest }, { words: lowest, order: "asc" as const }].map(({ words, order }) => ({
+      key: `sort ${words}`,
+      name: `Sort by ${label} ${words}`,
+      href: logHref(withSort(search, field, order)),
+      content: (
+        <>
+          Sort by {label} <span className={inputCss.note}>{words}</span>
+        </>
+      ),
+    })),
+  );
 }
 
 function pagesAt(search: LogSearch): Result[] {
