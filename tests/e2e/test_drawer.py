@@ -288,11 +288,20 @@ def test_the_timeline_shows_the_text_that_had_arrived(tab: LogPage, world: World
     expect(drawer).to_contain_text("No text had arrived.")
 
 
+def test_the_buttons_that_copy_do_not_move_when_one_says_copied(tab: LogPage, log: list[str]) -> None:
+    drawer = tab.open_request(log[3])
+    buttons = drawer.get_by_role("group", name="Copy the request").get_by_role("button")
+    before = [button.bounding_box() for button in buttons.all()]
+    drawer.get_by_role("button", name="Copy as curl").click()
+    expect(drawer.get_by_role("button", name="Copied as curl")).to_be_visible()
+    assert [button.bounding_box() for button in buttons.all()] == before
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name="Copy as curl").click()
-    expect(drawer.get_by_role("button", name="Copied as curl")).to_have_text("copied")
+    expect(drawer.get_by_role("button", name="Copied as curl")).to_have_text("✓")
     command = tab.state("navigator.clipboard.readText()")
     before = {row["id"] for row in world.server.records()}
     done = subprocess.run(
@@ -330,7 +339,7 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
     """Copy a request as Python and run the script. Returns the record of the new request."""
     drawer = tab.open_request(request_id)
     drawer.get_by_role("button", name="Copy as Python").click()
-    expect(drawer.get_by_role("button", name="Copied as Python")).to_have_text("copied")
+    expect(drawer.get_by_role("button", name="Copied as Python")).to_have_text("✓")
     script = tab.state("navigator.clipboard.readText()")
     before = {row["id"] for row in world.server.records()}
     done = subprocess.run(
@@ -347,7 +356,7 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
 def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
-    expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text("copied")
+    expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text("✓")
     copied = tab.state("navigator.clipboard.readText()")
     match form:
         case "link":

@@ -45,6 +45,14 @@ def test_the_ids_of_the_failed_requests_of_a_namespace_can_be_copied(shared_tab:
     assert tab.path == "/requests"
 
 
+def test_a_button_that_says_copied_keeps_its_width(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
+    checkbox(tab, log[0]).click()
+    before = [button.bounding_box() for button in bar(tab).get_by_role("button").all()]
+    copied(tab, "Copy as JSONL")
+    assert [button.bounding_box() for button in bar(tab).get_by_role("button").all()] == before
+
+
 def test_selected_rows_are_copied_as_json_lines(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     checkbox(tab, log[3]).click()

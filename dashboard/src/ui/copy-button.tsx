@@ -1,7 +1,7 @@
 /** A button that copies a text. */
 
 import { Button } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { toClipboard } from "./clipboard";
 import css from "./controls.module.css";
 
@@ -11,7 +11,7 @@ type Props = {
   /** The name of the text, for the accessible name: `Copy base URL`. */
   label: string;
   /** The text of the button. By default it has an icon. */
-  children?: ReactNode;
+  children?: string;
 };
 
 const COPIED_MS = 2_000;
@@ -48,7 +48,7 @@ export function CopyButton({ text, label, children }: Props) {
         </button>
       ) : (
         <Button variant="default" size="compact-xs" onClick={copy}>
-          {state === "copied" ? "Copied" : children}
+          <CopiedText text={children} copied="Copied" isCopied={state === "copied"} />
         </Button>
       )}
       {state === "selected" && (
@@ -73,6 +73,17 @@ export function CopyButton({ text, label, children }: Props) {
         {state === "copied" && `Copied ${label}`}
         {state === "selected" && `Copying is blocked by the browser. Press Ctrl+C or ⌘C to copy ${label}.`}
       </span>
+    </span>
+  );
+}
+
+type CopiedTextProps = { text: string; copied: string; isCopied: boolean };
+
+/** The text of a button that copies. It is as wide as the wider of its two texts, so that no button moves. */
+export function CopiedText({ text, copied, isCopied }: CopiedTextProps) {
+  return (
+    <span className={css.copied} data-other={isCopied ? text : copied}>
+      {isCopied ? copied : text}
     </span>
   );
 }

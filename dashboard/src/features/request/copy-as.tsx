@@ -13,6 +13,7 @@ import { shellWord } from "~/format/shell";
 import type { RequestDetail } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
 import { toClipboard } from "~/ui/clipboard";
+import { CopiedText } from "~/ui/copy-button";
 import { QuietButton } from "~/ui/quiet-button";
 import { type Body, callOf } from "./replay-call";
 import { asCurl, asNode, asPython } from "./replay-code";
@@ -65,7 +66,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
-            {isCopied ? "copied" : form}
+            <CopiedText text={form} copied="✓" isCopied={isCopied} />
           </QuietButton>
         );
       })}
