@@ -64,6 +64,24 @@ def test_at_most_180_of_900_pixels_are_above_the_first_row(tab: LogPage, log: li
     assert first["y"] <= 180
 
 
+def test_two_values_of_the_filter_do_not_move_the_first_row_down(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?namespace=user-0001&namespace=user-0002")
+    expect(tab.page.get_by_role("button", name="Remove namespace is user-0002")).to_be_in_viewport(ratio=1)
+    first = tab.rows.first.bounding_box()
+    assert first is not None
+    assert first["y"] <= 180
+
+
+def test_new_requests_do_not_give_the_filter_a_second_line(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768})
+    tab.open_log("/requests?namespace=user-0001&namespace=user-0002")
+    tab.press("j")
+    before = tab.rows.first.bounding_box()
+    world.log(Call(namespace="user-0001"))
+    expect(tab.page.get_by_role("button", name="1 new")).to_be_in_viewport(ratio=1)
+    assert tab.rows.first.bounding_box() == before
+
+
 def expect_no_scrolling(tab: LogPage) -> None:
     content, window = tab.state(_HEIGHTS)
     assert content == window

@@ -36,9 +36,9 @@ type BarProps = {
 /**
  * The values of the filter, each with a remove button, and the number of matches.
  *
- * The height of the bar is fixed, so that a change of the filter does not move the rows. If there is too little space,
- * the values scroll. Each part has its place: what is about the filter follows the values, and what is about the
- * matches is at the right end. `children` are shown before the number of matches.
+ * The values have priority. If there is too little space, everything else moves to a second line, and then the values
+ * themselves have several lines. Each part has its place: what is about the filter follows the values, and what is
+ * about the matches is at the right end. `children` are shown before the number of matches.
  */
 export function FilterBar({ children, running = 0, selected }: BarProps) {
   const search = useLogSearch();
@@ -54,7 +54,7 @@ export function FilterBar({ children, running = 0, selected }: BarProps) {
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
-      <Group className={css.terms} gap={6} wrap="nowrap">
+      <Group className={css.terms} gap="4px 6px">
         <FilterTerms />
       </Group>
       <div className={css.rest}>
@@ -63,7 +63,7 @@ export function FilterBar({ children, running = 0, selected }: BarProps) {
           {canBeSaved && <SaveFilter />}
           <ConversationLink filter={search.filter} />
         </Group>
-        <Group className={css.actions} flex="1 0 auto" justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
+        <Group className={css.actions} justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
           <QueryIndexing className={css.indexing} />
           {children}
           {matches !== undefined && !isOnlyRunning && <Matches matches={matches} running={running} />}
@@ -99,7 +99,7 @@ type MatchesProps = { matches: RequestCount; running: number };
 /** The number of matches and of running requests, with links to those that failed and to those that are running. */
 function Matches({ matches: { requests, failed, complete }, running }: MatchesProps) {
   return (
-    <span className="muted nowrap">
+    <span className="muted ellipsis">
       {complete ? "" : "at least "}
       {plural(requests, "request")}
       {failed > 0 && (
