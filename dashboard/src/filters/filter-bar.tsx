@@ -27,6 +27,8 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
 
 type BarProps = {
   children?: ReactNode;
+  /** Shown after the number of matches. */
+  note?: ReactNode;
   /** The number of running requests that are shown. They are not among the matches, because they are not recorded. */
   running?: number;
   /** The ids of the selected requests that have ended. */
@@ -40,7 +42,7 @@ type BarProps = {
  * themselves have several lines. Each part has its place: what is about the filter follows the values, and what is
  * about the matches is at the right end. `children` are shown before the number of matches.
  */
-export function FilterBar({ children, running = 0, selected }: BarProps) {
+export function FilterBar({ children, note, running = 0, selected }: BarProps) {
   const search = useLogSearch();
   const counted = useQuery({
     ...countQuery(search),
@@ -66,7 +68,7 @@ export function FilterBar({ children, running = 0, selected }: BarProps) {
         <Group className={css.actions} justify="safe flex-end" gap={2} wrap="nowrap" lh="24px">
           <QueryIndexing className={css.indexing} />
           {children}
-          {matches !== undefined && !isOnlyRunning && <Matches matches={matches} running={running} />}
+          {matches !== undefined && !isOnlyRunning && <Matches matches={matches} running={running} note={note} />}
           <ExportButton matches={matches} selected={selected} action="exportRequests" />
           <MoreMenu />
         </Group>
@@ -94,10 +96,10 @@ function ClearButtons() {
   );
 }
 
-type MatchesProps = { matches: RequestCount; running: number };
+type MatchesProps = { matches: RequestCount; running: number; note: ReactNode };
 
 /** The number of matches and of running requests, with links to those that failed and to those that are running. */
-function Matches({ matches: { requests, failed, complete }, running }: MatchesProps) {
+function Matches({ matches: { requests, failed, complete }, running, note }: MatchesProps) {
   return (
     <span className="muted ellipsis">
       {complete ? "" : "at least "}
@@ -130,6 +132,7 @@ function Matches({ matches: { requests, failed, complete }, running }: MatchesPr
           </FilterLink>
         </>
       )}
+      {note}
     </span>
   );
 }

@@ -174,8 +174,7 @@ export function RequestsPage() {
             <CopyApiCall />
           </div>
           <div className={pageCss.summary}>
-            <FilterBar running={log.running} selected={exported}>
-              <UnknownNote />
+            <FilterBar running={log.running} selected={exported} note={<UnknownNote />}>
               <NewRowsButton
                 pendingCount={log.pendingCount}
                 isAway={anchor !== undefined || !includesNewest}

@@ -1,6 +1,7 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
+import { FilterBar } from "~/filters/filter-bar";
 import { renderAt } from "~/test/render";
 import { SortableHead, SortBar, SortLink } from "./sorting";
 import { UnknownNote } from "./unknown-note";
@@ -105,10 +106,12 @@ it("says that there may be more requests without a value if the count is incompl
   expect(screen.getByRole("status")).toHaveTextContent(/^Cheapest first/);
 });
 
-it("says how many requests a filter by a number leaves out", async () => {
-  await renderAt("?model=o1&tokens_per_second=<20", <UnknownNote />);
-  await screen.findByRole("link", { name: "7 unknown: requests without tokens per second, not shown" });
-  expect(requests).toEqual(["/api/count?model=o1&tokens_per_second=unknown"]);
+it("says after the number of matches how many requests a filter by a number leaves out", async () => {
+  const { where } = await renderAt("?model=o1&tokens_per_second=<20", <FilterBar note={<UnknownNote />} />);
+  const link = await screen.findByRole("link", { name: "7 without tokens per second not shown" });
+  expect(link.parentElement).toHaveTextContent("7 requests · 7 without tokens per second not shown");
+  await userEvent.click(link);
+  expect(where()).toBe("/requests?model=o1&tokens_per_second=unknown");
 });
 
 it("reads the list again", async () => {

@@ -22,16 +22,16 @@ export function searchUnknown(search: LogSearch, term: string | null | undefined
   return withSort({ ...search, filter: replaceValue(search.filter, term, UNKNOWN) }, undefined);
 }
 
-type LinkProps = { search: LogSearch; sort: string; matches: RequestCount };
+type LinkProps = { search: LogSearch; sort: string; matches: RequestCount; className?: string | undefined };
 
 /** ` · 7 without a cost not shown`, as a link to them. */
-export function UnknownLink({ search, sort, matches }: LinkProps) {
+export function UnknownLink({ search, sort, matches, className }: LinkProps) {
   const go = useLogNavigate();
   if (matches.requests === 0) return null;
   return (
     <>
       {" · "}
-      <AppLink href={logHref(search)} title="Show these requests" onFollow={() => go({ search })}>
+      <AppLink className={className} href={logHref(search)} title="Show these requests" onFollow={() => go({ search })}>
         {matches.complete ? "" : "at least "}
         {count(matches.requests)} without {SORT_FIELDS[sort]?.missing} not shown
       </AppLink>
@@ -42,7 +42,6 @@ export function UnknownLink({ search, sort, matches }: LinkProps) {
 /** The number of requests that a filter by a number leaves out, because the number is unknown for them. */
 export function UnknownNote() {
   const search = useLogSearch();
-  const go = useLogNavigate();
   const term = search.filter.find(
     ({ name, values, negated }) => !negated && NUMBER_FIELDS.includes(name) && !values.includes(UNKNOWN),
   );
@@ -51,18 +50,5 @@ export function UnknownNote() {
   const unknown = searchUnknown(rest, term?.name) ?? search;
   const { data: matches, isPlaceholderData } = useQuery({ ...countQuery(unknown), enabled: sort !== undefined });
   if (sort === undefined || matches === undefined || isPlaceholderData) return null;
-  if (matches.requests === 0) return null;
-  const text = `${matches.complete ? "" : "at least "}${count(matches.requests)} unknown`;
-  const missing = SORT_FIELDS[sort]?.missing;
-  return (
-    <AppLink
-      className={`muted nowrap ${pageCss.textLink}`}
-      href={logHref(unknown)}
-      title={`${text}: requests without ${missing} are not shown`}
-      onFollow={() => go({ search: unknown })}
-    >
-      {text}
-      <span className="visually-hidden">: requests without {missing}, not shown</span>
-    </AppLink>
-  );
+  return <UnknownLink search={unknown} sort={sort} matches={matches} className={pageCss.textLink} />;
 }
