@@ -1,6 +1,7 @@
 /** Filter terms as text, for chips and accessible names. Pure. */
 
 import { count } from "~/format/number";
+import type { Suggestion } from "~/generated/api-types";
 import { FIELD_LABELS, NUMBER_FIELDS, SORT_FIELDS } from "~/generated/vocabulary";
 import { fieldOf, isWordTerm, PREFIX } from "./filter";
 import type { LogSearch } from "./log-search";
@@ -38,6 +39,24 @@ export function queryTerm(name: string, value: string, negated: boolean): string
   const isPlain = /^[^\s"*]+$/u.test(value) && (field !== "words" || !value.includes(":"));
   const written = isPlain ? value : `"${value.replace(/[\\"]/gu, "\\$&")}"`;
   return `${negated ? "-" : ""}${field === "words" ? "" : `${queryName(field)}:`}${written}${isPrefix ? "*" : ""}`;
+}
+
+/** Two or more words without quotes and names. */
+const BARE_WORDS = /(?<=^|\s)[^\s":*<>=-][^\s":*<>=]*(?:\s+[^\s":*<>=-][^\s":*<>=]*)+(?=\s|$)/gu;
+
+type Phrase = { readonly start: number; readonly end: number; readonly suggestion: Suggestion };
+
+/** The words at the caret as one phrase, which replaces them. Without quotes, they would be separate filters. */
+export function phraseAt(text: string, caret: number): Phrase | undefined {
+  if (text.includes('"')) return undefined;
+  const words = [...text.matchAll(BARE_WORDS)].findLast(({ index }) => index <= caret);
+  if (words === undefined) return undefined;
+  const { index: start, 0: value } = words;
+  const end = start + value.length;
+  if (text.slice(end, caret).trim() !== "") return undefined;
+  const label = queryTerm("words", value, false);
+  const suggestion = { insert: `${label} `, label, hint: "as one phrase", requests: null, is_filter: true };
+  return { start, end: text[end] === " " ? end + 1 : end, suggestion };
 }
 
 function queryName(field: string): string {

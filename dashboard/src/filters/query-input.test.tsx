@@ -41,6 +41,13 @@ const PARSED: Record<string, Partial<ParsedQuery>> = {
     ],
     ...suggest(31, 31, ...NAMES),
   },
+  'model:o1 "In three to" ': {
+    params: [
+      ["model", "o1"],
+      ["words", "In three to"],
+    ],
+  },
+  "my dur": suggest(3, 6, item("duration:")),
   dur: suggest(0, 3, item("duration:")),
   "duration:5": suggest(0, 10, item("duration:>5s ", ">5s"), item("duration:>5m ", ">5m")),
   "duration:>5s ": suggest(13, 13, ...NAMES),
@@ -245,6 +252,48 @@ describe("the query input", () => {
     expect(box).toHaveFocus();
     await user.keyboard("{Escape}");
     expect(box).not.toHaveFocus();
+  });
+
+  it("offers several words as one phrase first, and says how words match otherwise", async () => {
+    const { box, user, where } = await open();
+    await user.type(box, "model:o1 In three to");
+    const phrase = await screen.findByRole("option", { name: '"In three to" as one phrase' });
+    expect(screen.getAllByRole("option")[0]).toBe(phrase);
+    expect(screen.getByText("Without quotes, each word matches anywhere.")).toBeVisible();
+    await user.keyboard("{ArrowDown}{Enter}");
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=In+three+to"));
+    expect(box).toHaveValue("");
+  });
+
+  it("completes the last word with Tab, and several words to a phrase if there is no completion", async () => {
+    const { box, user } = await open();
+    await user.type(box, "my dur");
+    await user.tab();
+    await waitFor(() => expect(box).toHaveValue("my duration:"));
+    await user.clear(box);
+    await user.type(box, "in three");
+    await user.tab();
+    await waitFor(() => expect(box).toHaveValue('"in three" '));
+  });
+
+  it.each(["refund", "refund -late", 'refund "late', "refund model:o1", "refund late*", "refund late model:"])(
+    "offers no phrase for %s",
+    async (text) => {
+      const { box, user } = await open();
+      await user.type(box, text);
+      expect(screen.queryByRole("option", { name: /as one phrase/ })).toBeNull();
+    },
+  );
+
+  it("clears a text that was not submitted with the second Escape", async () => {
+    const { box, user, where } = await open("?model=o1");
+    await user.type(box, "dur");
+    await screen.findByRole("option", { name: /^duration:/ });
+    await user.keyboard("{Escape}");
+    expect(box).toHaveValue("dur");
+    await user.keyboard("{Escape}");
+    expect(box).toHaveValue("");
+    expect(where()).toBe("/requests?model=o1");
   });
 
   it("removes the last value of the filter with Backspace while it is empty", async () => {

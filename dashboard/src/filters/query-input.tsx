@@ -11,7 +11,7 @@ import { logQuery, type QueryError } from "~/api/requests";
 import { logChangesOf } from "~/api/status";
 import { ApiError, explainTerm } from "~/domain/api-error";
 import { removeLastValue, removeValue } from "~/domain/filter";
-import { queryTerm } from "~/domain/filter-text";
+import { phraseAt, queryTerm } from "~/domain/filter-text";
 import { addParams } from "~/domain/log-search";
 import { count } from "~/format/number";
 import type { ParsedQuery, Suggestion } from "~/generated/api-types";
@@ -50,8 +50,10 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   const [placedTerm, setPlacedTerm] = useState<EditedTerm>();
   const edited = editing?.edited;
   const { suggestions, isCurrent } = useSuggestions(typed, isOpen);
-  const active = suggestions.find((suggestion) => suggestion.insert === activeInsert);
-  const isListed = isOpen && suggestions.length > 0;
+  const phrase = phraseAt(typed.text, typed.caret);
+  const offered = phrase === undefined ? suggestions : [phrase.suggestion, ...suggestions];
+  const active = offered.find((suggestion) => suggestion.insert === activeInsert);
+  const isListed = isOpen && offered.length > 0;
   const combobox = useCombobox({ opened: isListed });
 
   // An invalid query in the URL is placed in the input once, as if the user had just typed it.
@@ -82,15 +84,17 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     box.current?.setSelectionRange(caret, caret);
   };
   /**
-   * Insert the suggestion, or the first suggestion if none is given. Calls the API if the suggestions belong to an
-   * earlier text. With `isChosen`, a suggestion that is a whole filter for a word also filters the log.
+   * Insert the suggestion, or the first suggestion for the last word if none is given. Calls the API if the suggestions
+   * belong to an earlier text. With `isChosen`, a suggestion that is a whole filter for a word also filters the log.
    */
   const complete = async (insert: string | undefined, isChosen = false) => {
     const parsed = await client.ensureQueryData(parsedQuery(typed.text, typed.caret)).catch(() => undefined);
     if (parsed === undefined || box.current?.value !== typed.text) return;
-    const { start, end, items } = parsed.suggestions;
-    const chosen = insert === undefined ? items[0] : items.find((item) => item.insert === insert);
+    const { items, ...place } = parsed.suggestions;
+    const options = phrase === undefined ? items : [...items, phrase.suggestion];
+    const chosen = insert === undefined ? options[0] : options.find((option) => option.insert === insert);
     if (chosen === undefined) return;
+    const { start, end } = chosen === phrase?.suggestion ? phrase : place;
     replace(typed.text.slice(0, start) + chosen.insert + typed.text.slice(end), start + chosen.insert.length);
     // After a name, its values are suggested.
     setOpen(chosen.insert.endsWith(":"));
@@ -109,13 +113,13 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   };
   const move = (by: 1 | -1) => {
     setOpen(true);
-    const at = active === undefined ? (by === 1 ? -1 : suggestions.length) : suggestions.indexOf(active);
-    setActiveInsert(suggestions[(at + by + suggestions.length) % suggestions.length]?.insert);
+    const at = active === undefined ? (by === 1 ? -1 : offered.length) : offered.indexOf(active);
+    setActiveInsert(offered[(at + by + offered.length) % offered.length]?.insert);
   };
   const handleKey = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     const isInPart = /\S$/u.test(typed.text.slice(0, typed.caret));
-    const canComplete = isOpen && (active !== undefined || (isInPart && (suggestions.length > 0 || !isCurrent)));
+    const canComplete = isOpen && (active !== undefined || (isInPart && (offered.length > 0 || !isCurrent)));
     const action = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
@@ -124,6 +128,11 @@ export function QueryInput({ box, refused }: QueryInputProps) {
       Escape: () => {
         if (isListed) return setOpen(false);
         editing?.edit(undefined);
+        // A text that filters nothing would look like a filter.
+        if (typed.text !== refused?.text) {
+          setTyped(EMPTY);
+          setProblem(undefined);
+        }
         event.currentTarget.blur();
       },
       Backspace:
@@ -187,7 +196,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
         </Combobox.Target>
         <Combobox.Dropdown className={css.popup ?? ""}>
           <Combobox.Options id={list} aria-label="Suggestions" className={css.list}>
-            {suggestions.map((suggestion) => (
+            {offered.map((suggestion) => (
               <Option
                 key={suggestion.insert}
                 id={optionId(list, suggestion)}
@@ -196,6 +205,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
               />
             ))}
           </Combobox.Options>
+          {phrase !== undefined && <div className={css.about}>Without quotes, each word matches anywhere.</div>}
           <Combobox.Footer className={css.hint}>
             <kbd>↓</kbd> choose <kbd>Tab</kbd> complete <kbd>Enter</kbd> filter the log
           </Combobox.Footer>
