@@ -215,7 +215,7 @@ def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world
     expect(list_).to_be_focused()
     expect(tab.page.locator("table[data-sort]")).to_have_count(0)
     tab.press("j", "x")
-    press("Clear")
+    press("Clear selection")
     expect(list_).to_be_focused()
     tab.page.goto(f"{tab.dashboard}/requests?namespace=staging")
     expect(tab.rows.first).to_be_visible()

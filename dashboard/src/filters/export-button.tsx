@@ -9,15 +9,16 @@ import { QuietPopover } from "~/ui/quiet-popover";
 const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.ExportMenu));
 
 type Props = {
+  text?: string;
   matches: RequestCount | undefined;
   /** The ids of the selected requests that have ended. If there are any, the user can export only them. */
   selected?: readonly string[] | undefined;
   action?: ActionId;
 };
 
-export function ExportButton({ matches, selected, action }: Props) {
+export function ExportButton({ text = "Export…", matches, selected, action }: Props) {
   return (
-    <QuietPopover text="Export…" width={420} {...(action !== undefined && { action })}>
+    <QuietPopover text={text} width={420} {...(action !== undefined && { action })}>
       {() => (
         <Suspense fallback="Loading…">
           <ExportMenu matches={matches} selected={selected} />

@@ -151,3 +151,12 @@ it("nothing is selected in an empty list", () => {
   act(() => result.current.toggleAll());
   expect(result.current).toMatchObject({ ids: new Set(), areAllSelected: false });
 });
+
+it("names its buttons differently from those of the filter", async () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("a"));
+  await renderAt("", <SelectionBar selection={result.current} rows={ROWS} />);
+  expect(screen.getByRole("button", { name: "Export selected…" })).toBeVisible();
+  await userEvent.click(screen.getByRole("button", { name: "Clear selection" }));
+  expect(result.current.ids.size).toBe(0);
+});

@@ -200,7 +200,7 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
           </CopyButton>
         </>
       )}
-      <ExportButton matches={matches} selected={endedIds(selection, rows)} />
+      <ExportButton text="Export selected…" matches={matches} selected={endedIds(selection, rows)} />
       <Button
         variant="default"
         size="compact-xs"
@@ -209,7 +209,7 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
           focusPage();
         }}
       >
-        Clear
+        Clear selection
       </Button>
     </section>
   );
