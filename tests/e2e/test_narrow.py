@@ -79,9 +79,7 @@ def test_at_1024_pixels_two_values_of_the_filter_are_visible(open_tab: OpenTab, 
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
-def test_every_value_of_the_filter_can_be_removed(
-    open_tab: OpenTab, world: World, log: list[str], width: int
-) -> None:
+def test_every_value_of_the_filter_can_be_removed(open_tab: OpenTab, world: World, log: list[str], width: int) -> None:
     tab = open_tab(world.dashboard, viewport={"width": width, "height": 844})
     names = ["production", "staging", "a-namespace-with-a-long-name-1", "a-namespace-with-a-long-name-2", "web", "iOS"]
     for shown in (names[:2], names):

@@ -82,8 +82,11 @@ class _Report:
         if len(_INDENT) + len(label) + len(a) + len(b) + 4 <= _WIDTH:
             yield from self._wrapped([("", f"{label} "), removed, ("", " → "), added])
             return
-        yield from self._wrapped([("", f"{label} "), removed], _INDENT + " " * (_LABEL_WIDTH + 1))
-        yield from self._wrapped([("", f"{'→'.rjust(_LABEL_WIDTH)} "), added], _INDENT + " " * (_LABEL_WIDTH + 1))
+        indent = _INDENT + " " * (_LABEL_WIDTH + 1)
+        for head, value in ((label, removed), ("→".rjust(_LABEL_WIDTH), added)):
+            first, *rest = [*self._wrapped([value], indent)] or [indent]
+            yield f"{_INDENT}{head} {first[len(indent) :]}".rstrip()
+            yield from rest
 
     def _tool(self, tool: dict[str, Any]) -> Iterator[str]:
         yield f"{_INDENT}{_title(tool['name'], tool['kind'])}"

@@ -40,6 +40,16 @@ def test_the_report_has_only_the_differences_marked_with_signs() -> None:
     assert max(map(width_of, lines)) <= 80
 
 
+def test_long_values_stand_below_each_other() -> None:
+    message = "The upstream reset the connection in the middle of its response. The request was sent."
+    lines = report(compared(error_message=message)).splitlines()
+    at = lines.index("   error message         –")
+    assert lines[at + 1 : at + 3] == [
+        "                       → The upstream reset the connection in the middle of its",
+        "                         response. The request was sent.",
+    ]
+
+
 def test_a_terminal_has_colors_besides_the_signs() -> None:
     text = report(compared(A, B), has_color=True)
     assert "\x1b[31m[-orders-]\x1b[0m" in text
