@@ -94,4 +94,6 @@ def test_an_opened_call_moves_nothing_and_its_turn_shows_the_call(tab: LogPage, 
     call = conversations.get_by_role("article", name="Turn 3").locator("[data-response] [data-call]")
     expect(call).to_be_in_viewport()
     top, area = call.bounding_box(), conversations.bounding_box()
-    assert top is not None and area is not None and 0 <= top["y"] - area["y"] <= 40
+    assert top is not None
+    assert area is not None
+    assert 0 <= top["y"] - area["y"] <= 40
