@@ -99,9 +99,9 @@ export const COST_REASONS: Readonly<Record<NonNullable<Row["cost_reason"]>, stri
 
 /** How a stream ended. */
 export const STREAM_ENDS: Readonly<Record<NonNullable<Row["stream_ended"]>, string>> = {
-  done: "with its end marker",
+  done: "complete",
   no_done: "without its end marker",
-  cut: "interrupted",
+  cut: "cut off",
 };
 
 /** Labels of relative start times. */

@@ -12,6 +12,7 @@ from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, mo
 from relaybook.cli.source import LogSource, open_log
 from relaybook.cli.terms import lag_hint
 from relaybook.cli.wrapping import Styled, wrapped
+from relaybook.log.descriptions import FIELDS
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import is_utf8
 
@@ -145,8 +146,13 @@ def _fact_text(name: str, value: Any, row: dict[str, Any]) -> str:
         return cost(row)
     if name.endswith("_ms"):
         return duration({"duration_ms": value})
+    mark = "≈" if row["tokens_estimated"] else ""
     if name == "tokens_per_second":
-        return f"{value:.1f} tokens/s" if value < 9.95 else f"{value:,.0f} tokens/s"
+        return f"{mark}{value:.1f} tokens/s" if value < 9.95 else f"{mark}{value:,.0f} tokens/s"
+    if name in ("input_tokens", "output_tokens"):
+        return f"{mark}{value:,}"
+    if name == "stream_ended":
+        return FIELDS[name].choices[value]
     return f"{value:,}" if isinstance(value, int | float) else escape(str(value))
 
 

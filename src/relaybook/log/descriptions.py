@@ -107,9 +107,9 @@ FIELDS: Final[dict[str, Field]] = {
         "stream ended",
         "how the stream ended",
         choices={
-            "done": "with its end marker",
+            "done": "complete",
             "no_done": "without its end marker",
-            "cut": "interrupted",
+            "cut": "cut off",
         },
     ),
     "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms", UNKNOWN)),

@@ -50,6 +50,20 @@ def test_long_values_stand_below_each_other() -> None:
     ]
 
 
+def test_estimates_have_a_sign() -> None:
+    of_a = {"input_tokens": 1250, "output_tokens": 50, "duration_ms": 1034.0, "first_token_ms": 34.0}
+    of_b = {"input_tokens": 1251, "output_tokens": 60, "duration_ms": 1234.0, "first_token_ms": 234.0}
+    lines = report(compared(of_a=of_a, **of_b, tokens_estimated=True)).splitlines()
+    assert "   input tokens          1,250 → ≈1,251" in lines
+    assert "   output tokens         50 → ≈60" in lines
+    assert "   speed                 50 tokens/s → ≈60 tokens/s" in lines
+
+
+def test_the_end_of_a_stream_is_said_in_words() -> None:
+    found = report(compared(of_a={"stream_ended": "done"}, stream_ended="cut"))
+    assert "   stream ended          complete → cut off" in found.splitlines()
+
+
 def test_a_terminal_has_colors_besides_the_signs() -> None:
     text = report(compared(A, B), has_color=True)
     assert "\x1b[31m[-orders-]\x1b[0m" in text

@@ -169,7 +169,7 @@ def test_every_id_has_a_label_that_fits() -> None:
         (None, ", streamed"),
         ("done", ", streamed"),
         ("no_done", ", streamed, without its end marker"),
-        ("cut", ", streamed, interrupted"),
+        ("cut", ", streamed, cut off"),
     ],
 )
 def test_the_end_of_a_stream_is_shown_if_it_has_no_end_marker(stream_ended: str | None, text: str) -> None:

@@ -112,6 +112,29 @@ it("says that requests are equal, and what could not be compared", async () => {
   expect(screen.queryByRole("heading", { level: 2 })).toBeNull();
 });
 
+it("marks estimates, and says in words how a stream ended", async () => {
+  await compare(
+    comparison({
+      summary: "Different: stream ended.",
+      a: { ...A, stream_ended: "done" },
+      b: { ...B, stream_ended: "cut", tokens_estimated: true },
+      facts: [
+        { group: "result", name: "stream_ended", label: "stream ended", a: "done", b: "cut" },
+        { group: "timing", name: "tokens_per_second", label: "speed", a: 147, b: 59 },
+        { group: "usage", name: "input_tokens", label: "input tokens", a: 136, b: 125 },
+        { group: "usage", name: "output_tokens", label: "output tokens", a: 45, b: 14 },
+        { group: "usage", name: "cost_usd", label: "cost", a: 0.2, b: 0.1 },
+      ],
+    }),
+  );
+  expect(screen.getAllByRole("definition").map(({ textContent }) => textContent)).toEqual([
+    ...["A complete", "B cut off", "A 147 tokens/s", "B ≈59 tokens/s", "A 136", "B ≈125", "A 45", "B ≈14"],
+    ...["A $0.20", "B ≈$0.10"],
+  ]);
+  const link = screen.getByRole("link", { name: "Filter by stream ended cut: cut off" });
+  expect(link).toHaveAttribute("href", "/requests?stream_ended=cut");
+});
+
 it("says if texts are too different", async () => {
   const text = { pieces: [{ kind: "removed" as const, at: 0, text: "x" }], too_different: true, more: 7 };
   await compare(comparison({ summary: "Different: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));

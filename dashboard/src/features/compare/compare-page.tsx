@@ -98,7 +98,7 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
 function Reason({ a, b }: { a: Row; b: string }) {
   const found = useQuery({ ...lastGoodQuery(b), enabled: false }).data;
   if (found?.request?.id !== a.id) return null;
-  return <p className={css.reason}>A: {found.message}</p>;
+  return <p className={css.reason}>{found.message}</p>;
 }
 
 /** One of the two requests, with a link that opens it. */

@@ -7,6 +7,7 @@ import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, perSecond } from "~/format/number";
 import type { FactDifference, Row, ValueDifference } from "~/generated/api-types";
+import { STREAM_ENDS } from "~/generated/vocabulary";
 import pageCss from "~/ui/page.module.css";
 import css from "./compare.module.css";
 import { SideName, TextDifferenceView } from "./text-difference";
@@ -77,13 +78,21 @@ function Json({ text, isRemoved = false }: { text: string | null | undefined; is
 
 /** The fields of a record whose values filter the log. */
 const FILTERS = new Set([
-  ...["namespace", "model", "user", "session", "key", "route", "kind", "path", "finish_reason", "stream_ended"],
+  ...["namespace", "model", "user", "session", "key", "route", "kind", "path", "finish_reason"],
 ]);
 
 function Fact({ fact: { name }, value, row }: { fact: FactDifference; value: unknown; row: Row }) {
   if (name === "result") return <ResultLink row={row} className={pageCss.value} />;
   if (value === null || value === undefined) return <span className="muted">–</span>;
   if (typeof value === "number") return numberText(name, value, row);
+  if (name === "stream_ended" && row.stream_ended !== null) {
+    const text = STREAM_ENDS[row.stream_ended];
+    return (
+      <FilterLink name={name} value={row.stream_ended} visibleText={text} className={pageCss.value}>
+        {text}
+      </FilterLink>
+    );
+  }
   const text = String(value);
   if (FILTERS.has(name) || name.startsWith("property.")) {
     return (
@@ -98,5 +107,7 @@ function Fact({ fact: { name }, value, row }: { fact: FactDifference; value: unk
 function numberText(name: string, value: number, row: Row): string {
   if (name === "cost_usd") return money(value, row.tokens_estimated);
   if (name.endsWith("_ms")) return duration(value);
-  return name === "tokens_per_second" ? perSecond(value, row.tokens_estimated) : count(value);
+  if (name === "tokens_per_second") return perSecond(value, row.tokens_estimated);
+  const isEstimated = row.tokens_estimated && (name === "input_tokens" || name === "output_tokens");
+  return `${isEstimated ? "≈" : ""}${count(value)}`;
 }

@@ -63,7 +63,7 @@ def comparison(reader: Reader, any_id_a: str, any_id_b: str) -> Comparison:
     return Comparison(
         a=to_json(a.record),
         b=to_json(b.record),
-        summary=found.summary,
+        summary="A and B are the same request." if a.record.id == b.record.id else found.summary,
         same_request=found.same_request,
         same_response=found.same_response,
         **found._asdict(),

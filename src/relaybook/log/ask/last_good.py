@@ -62,14 +62,14 @@ class LastGood(Struct, kw_only=True):
     ]
     is_later: Annotated[bool, Meta(description="`true` if the request was recorded after the given request.")]
     complete: Annotated[bool, Meta(description="`false` if a search was stopped at its deadline.")]
-    message: Annotated[str, Meta(description="What was found, in one or two sentences.")]
+    message: Annotated[str, Meta(description="What was found, in one or two sentences. `A` is the good request.")]
 
 
 #: What is said about each relation.
 _MESSAGES: Final[dict[Relation, str]] = {
     "same_messages": "with the same messages",
     "same_conversation": "of this conversation",
-    "same_prompt": "with the same beginning of the prompt",
+    "same_prompt": "whose prompt begins with the same words",
     "same_model": "with the same namespace, path and model",
     "same_namespace": "with the same namespace",
 }
@@ -257,8 +257,10 @@ def _answer(
 def _message(relation: Relation | None, *, is_alike: bool, is_later: bool, is_prompt_known: bool) -> str:
     if relation is None:
         return "The namespace has no other good request."
+    if is_alike and is_later:
+        return "No earlier request with this prompt was good. A is the first good one after it."
     found = f"{'first good request after it' if is_later else 'last good request'} {_MESSAGES[relation]}"
     if is_alike:
-        return f"No earlier good request has this prompt. This is the {found}." if is_later else f"The {found}."
+        return f"A is the {found}."
     reason = "No good request has this prompt." if is_prompt_known else "The prompt of this request cannot be read."
     return f"{reason} The nearest is the {found}."

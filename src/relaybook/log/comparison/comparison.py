@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import Struct
 
 from relaybook.apis import BY_KIND
-from relaybook.log.comparison.facts import MEASURED, FactDifference, compare_facts
+from relaybook.log.comparison.facts import FactDifference, compare_facts
 from relaybook.log.comparison.messages import (
     Compared,
     MessageDifference,
@@ -92,12 +92,24 @@ class Differences(NamedTuple):
             return f"Different: {', '.join(names)}."
         if self.missing:
             return "What could be compared is equal."
-        measured = [name for name in MEASURED if any(fact.group == name for fact in self.facts)]
-        words = " and ".join({"timing": "timing", "usage": "tokens or cost"}[name] for name in measured)
-        return f"The requests are equal. Only {words} differ." if words else "The requests are equal."
+        only = _only(self.facts)
+        return f"The requests are equal. {only}" if only else "The requests are equal."
 
 
 _OF_REQUEST: Final = frozenset({"model", "kind", "method", "path", "query"})
+
+
+def _only(facts: list[FactDifference]) -> str:
+    """Say in a sentence which measured facts differ. Empty if none differs."""
+    names = {
+        "the timing": any(fact.group == "timing" for fact in facts),
+        "the tokens": any(fact.name.endswith("_tokens") for fact in facts),
+        "the cost": any(fact.name == "cost_usd" for fact in facts),
+    }
+    *first, last = [name for name, differs in names.items() if differs] or [""]
+    if first:
+        return f"Only {', '.join(first)} and {last} differ."
+    return f"Only {last} differ{'s' * (last != 'the tokens')}." if last else ""
 
 
 def compare(a: RequestView, b: RequestView) -> Differences:

@@ -58,8 +58,6 @@ _OF_RESPONSE: Final = frozenset(
         *("first_token_ms", "tokens_per_second", *FIELDS["usage"]),
     )
 )
-#: Groups that differ between two equal requests.
-MEASURED: Final[tuple[Group, ...]] = ("timing", "usage")
 
 
 class FactDifference(Struct):

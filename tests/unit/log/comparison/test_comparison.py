@@ -73,11 +73,39 @@ def test_equal_requests_are_said_to_be_equal() -> None:
 
 def test_equal_requests_can_differ_in_timing() -> None:
     found = compared(of_a={"output_tokens": 2, "first_token_ms": 1.0}, duration_ms=12.0, output_tokens=3)
-    assert found["summary"] == "The requests are equal. Only timing and tokens or cost differ."
+    assert found["summary"] == "The requests are equal. Only the timing and the tokens differ."
     assert [(fact["name"], fact["a"], fact["b"]) for fact in found["facts"]] == [
         ("duration_ms", None, 12.0),
         ("output_tokens", 2, 3),
     ]
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "only"),
+    [
+        ({}, {"duration_ms": 12.0}, "Only the timing differs."),
+        ({"output_tokens": 2}, {"output_tokens": 3}, "Only the tokens differ."),
+        ({"cost_usd": 0.1}, {"cost_usd": 0.2}, "Only the cost differs."),
+        (
+            {"input_tokens": 2, "cost_usd": 0.1},
+            {"input_tokens": 3, "cost_usd": 0.2, "duration_ms": 12.0},
+            "Only the timing, the tokens and the cost differ.",
+        ),
+    ],
+)
+def test_the_sentence_about_equal_requests_names_what_was_measured(
+    of_a: dict[str, Any], of_b: dict[str, Any], only: str
+) -> None:
+    assert compared(of_a=of_a, **of_b)["summary"] == f"The requests are equal. {only}"
+
+
+def test_a_request_is_the_same_as_itself() -> None:
+    store = MemoryStore()
+    store.commit(Batch(entries=[entry_of(record_of(0))]))
+    any_id = record_of(0).id
+    assert client_of(store).get(f"/api/compare?a={any_id}&b={any_id}").json()["summary"] == (
+        "A and B are the same request."
+    )
 
 
 def test_one_word_of_the_system_prompt_and_one_parameter_are_all_that_differs() -> None:
