@@ -21,6 +21,33 @@ def log(world: World) -> list[str]:
     return world.log(good, other, failed)
 
 
+_SPACE_AFTER_THE_SIDE = """(value) => {
+  const text = document.createRange();
+  text.selectNodeContents(value.lastChild);
+  return text.getBoundingClientRect().left - value.firstChild.getBoundingClientRect().right;
+}"""
+
+
+@pytest.fixture(scope="module")
+def code_log(world: World) -> list[str]:
+    """Return the ids of two requests whose prompts have different code."""
+    calls = [Call(namespace="code", text=f"Explain:\n```python\nprint({number})\n```") for number in (1, 2)]
+    return world.log(*calls)
+
+
+def test_code_has_letters_of_one_width_and_on_a_phone_the_sides_do_not_touch_the_texts(
+    shared_tab: LogPage, code_log: list[str]
+) -> None:
+    tab = shared_tab
+    tab.open(f"/compare/{code_log[0]}/{code_log[1]}")
+    text = tab.page.get_by_role("deletion").first
+    expect(text).to_have_css("font-family", re.compile("mono"))
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    value = tab.page.get_by_role("definition").first
+    expect(value).to_contain_text("A ")
+    assert value.evaluate(_SPACE_AFTER_THE_SIDE) >= 6
+
+
 def test_two_selected_rows_are_compared_and_the_url_is_the_comparison(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log("/requests?namespace=contracts&failed=false")
     tab.press("j", "x", "j", "x", "c")

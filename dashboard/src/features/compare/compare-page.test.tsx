@@ -135,6 +135,12 @@ it("marks estimates, and says in words how a stream ended", async () => {
   expect(link).toHaveAttribute("href", "/requests?stream_ended=cut");
 });
 
+it("a long name breaks after a dot", async () => {
+  const parameters = [{ name: "stream_options.include_usage", a: "true", b: "false" }];
+  await compare(comparison({ summary: "Different: 1 parameter.", parameters }));
+  expect(screen.getByRole("term").querySelector("bdi")?.innerHTML).toBe("stream_options.<wbr>include_usage");
+});
+
 it("says if texts are too different", async () => {
   const text = { pieces: [{ kind: "removed" as const, at: 0, text: "x" }], too_different: true, more: 7 };
   await compare(comparison({ summary: "Different: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));

@@ -1,7 +1,7 @@
 /** Messages, outputs and tools that differ. Equal messages are folded. */
 
 import { plural } from "~/format/number";
-import type { MessageDifference, ToolDifference } from "~/generated/api-types";
+import type { MessageDifference, TextDifference, ToolDifference } from "~/generated/api-types";
 import css from "./compare.module.css";
 import { TextDifferenceView } from "./text-difference";
 import { Parameters } from "./values";
@@ -23,11 +23,16 @@ export function Messages({ differences }: { differences: readonly MessageDiffere
     return (
       <article key={key} className={css.message}>
         <Title name={[role, name].filter(Boolean).join(" ") || "–"} kind={kind} />
-        {text && <TextDifferenceView difference={text} />}
+        {text && <TextDifferenceView difference={text} isMono={role === "tool" || hasCode(text)} />}
         {fields.length > 0 && <Parameters values={fields} />}
       </article>
     );
   });
+}
+
+/** Return whether a difference has a block of code in Markdown. */
+function hasCode({ pieces }: TextDifference): boolean {
+  return pieces.some(({ text, end }) => text?.includes("```") || end?.includes("```"));
 }
 
 /** The tools that differ. */

@@ -1,6 +1,6 @@
 /** Facts and parameters that differ: a name and the two values. */
 
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
@@ -39,7 +39,9 @@ export function Parameters({ values }: { values: readonly ValueDifference[] }) {
           <Values key={name} name={name} a={<Json text={a} isRemoved />} b={<Json text={b} />} isMono />
         ) : (
           <div key={name} className={css.longValue}>
-            <dt className="mono">{name}</dt>
+            <dt className="mono">
+              <Name text={name} />
+            </dt>
             <dd>
               <TextDifferenceView difference={text} isMono />
             </dd>
@@ -56,7 +58,7 @@ function Values({ name, a, b, isMono = false }: ValuesProps) {
   return (
     <div className={css.value} data-difference="" tabIndex={-1}>
       <dt className={isMono ? "mono" : "muted"}>
-        <bdi>{name}</bdi>
+        <Name text={name} />
       </dt>
       <dd>
         <SideName name="A" />
@@ -67,6 +69,23 @@ function Values({ name, a, b, isMono = false }: ValuesProps) {
         {b}
       </dd>
     </div>
+  );
+}
+
+/** A name that breaks after a dot, not in the middle of a word. */
+function Name({ text }: { text: string }) {
+  const [first, ...others] = text.split(/(?<=\.)/);
+  return (
+    <bdi>
+      {first}
+      {others.map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of one name, in order
+        <Fragment key={at}>
+          <wbr />
+          {part}
+        </Fragment>
+      ))}
+    </bdi>
   );
 }
 
