@@ -81,7 +81,7 @@ def selected(tab: LogPage, log: dict[str, str]) -> None:
 
 def no_match(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/requests?namespace=staging&model=gpt-5")
-    expect(tab.page.get_by_text("No request where")).to_be_visible()
+    expect(tab.page.get_by_text("No requests where")).to_be_visible()
 
 
 def error(tab: LogPage, log: dict[str, str]) -> None:

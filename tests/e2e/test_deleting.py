@@ -22,7 +22,7 @@ def test_the_requests_of_a_filtered_log_are_deleted_and_disappear(tab: LogPage, 
     check_accessibility(tab.page)
     dialog.get_by_role("button", name="Delete 3 requests").click()
     expect(dialog).to_be_hidden()
-    expect(tab.page.get_by_text("No request where namespace is gone")).to_be_visible()
+    expect(tab.page.get_by_text("No requests in the namespace gone")).to_be_visible()
     assert {row["namespace"] for row in world.server.records()} == {"kept"}
     tab.open_log("/requests?namespace=kept")
     tab.wait_for_rows(2)

@@ -237,9 +237,9 @@ def test_markup_in_the_address_is_text_in_empty_results_and_errors(tab: LogPage,
     tab.guard.expect("status of 40[04]")
     markup = quote(MARKUP, safe="")
     for address, words in (
-        (f"/requests?namespace={markup}&model=none", "No request where"),
-        (f"/requests?{markup}={markup}", "This filter cannot be read"),
-        (f"/requests?from={markup}", "This filter cannot be read"),
+        (f"/requests?namespace={markup}&model=none", "No requests where"),
+        (f"/requests?{markup}={markup}", "is not a known parameter"),
+        (f"/requests?from={markup}", "from is "),
         (f"/requests/none{markup}", "No request in this log"),
         (f"/{markup.replace('.', '')}", "There is no page at"),
     ):

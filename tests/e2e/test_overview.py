@@ -188,9 +188,9 @@ def test_an_empty_result_has_a_button_that_removes_a_value_of_the_filter(shared_
     tab = shared_tab.show("/overview?namespace=staging&model=gpt-5&from=-24h")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No requests (last 24 hours) where namespace is staging and model is gpt-5.")
-    expect(main).to_contain_text("1 request matches if you remove the model.")
+    expect(main).to_contain_text("Without “model is gpt-5”: 1 request.")
     check_accessibility(tab.page)
-    main.get_by_role("button", name="Remove model", exact=True).click()
+    main.get_by_role("button", name="Remove “model is gpt-5”", exact=True).click()
     expect(chart(tab, "Requests")).to_be_visible()
 
 

@@ -286,7 +286,7 @@ def test_numbers_are_suggested_with_units(shared_tab: LogPage, log: dict[str, st
 def test_an_empty_result_explains_word_search_and_suggests_prefixes(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/requests?words=refun")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No request has the text refun.")
+    expect(main).to_contain_text("No requests with the text refun.")
     expect(main).to_contain_text("Search matches whole words. Try refun*")
     main.get_by_role("button", name="refun*", exact=True).click()
     tab.wait_for_query(("begins.words", "refun"))

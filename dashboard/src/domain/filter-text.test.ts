@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeValue, filterLinkLabel, queryTerm, removableName, termLabel } from "./filter-text";
+import { describeValue, filterLinkLabel, queryTerm, termLabel } from "./filter-text";
 
 it.each([
   ["words", "refund", "text: refund"],
@@ -38,15 +38,6 @@ it.each([
 it("the name of a link has the field, the value, and the visible text", () => {
   expect(filterLinkLabel("namespace", "production")).toBe("Filter by namespace production");
   expect(filterLinkLabel("status", "error", "3 failed")).toBe("Filter by status error: 3 failed");
-});
-
-it.each([
-  ["model", "model"],
-  ["begins.property.user-id", "user-id"],
-  ["failed", "filter"],
-  ["begins.words", "filter"],
-])("a button that removes %s says: Remove %s", (name, text) => {
-  expect(removableName(name)).toBe(text);
 });
 
 it.each([

@@ -70,9 +70,9 @@ export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
 }
 
-/** The name of a term in `Remove model`: its field, or `filter` for failed requests and text searches. */
-export function removableName(name: string): string {
-  return fieldOf(name) === "failed" || isWordTerm(name) ? "filter" : labelOf(fieldOf(name));
+/** Whether the log can be sorted by the field. The field in the URL may not exist. */
+export function isSortField(field: string): boolean {
+  return Object.hasOwn(SORT_FIELDS, field);
 }
 
 /** The order of a sorted log: `Most expensive first`. */

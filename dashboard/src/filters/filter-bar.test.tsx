@@ -23,6 +23,14 @@ async function show(search: string, isThread: boolean) {
   return { requests, where };
 }
 
+it.each([
+  ["?sort=cost_usd", 1],
+  ["?sort=nonsense", 0],
+])("a filter can be saved only if the log can be sorted: %s", async (search, buttons) => {
+  await show(search, false);
+  expect(screen.queryAllByRole("button", { name: "Save filter…" })).toHaveLength(buttons);
+});
+
 const LINK = { name: "Conversation view" };
 
 it.each(["namespace=user-42", "session=s-1", "property.channel=s-1"])(

@@ -8,6 +8,7 @@ import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { ApiError } from "~/domain/api-error";
 import { type Filter, hasWords, isOnlyValue, removeLastValue, selectsThread } from "~/domain/filter";
+import { isSortField } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
@@ -52,7 +53,9 @@ export function FilterBar({ children, note, running = 0, selected }: BarProps) {
   const matches = counted.isPlaceholderData ? undefined : counted.data;
   // Running requests are not counted, so the count would be 0 although the log shows them.
   const isOnlyRunning = isOnlyValue(search.filter, "outcome", "open");
-  const canBeSaved = search.filter.length > 0 || Object.keys(search.range).length > 0 || search.sort !== undefined;
+  const isSorted = search.sort !== undefined;
+  const isReadable = !isRejected(counted.error) && (search.sort === undefined || isSortField(search.sort));
+  const canBeSaved = isReadable && (search.filter.length > 0 || Object.keys(search.range).length > 0 || isSorted);
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>

@@ -31,8 +31,9 @@ type ReadErrorProps = {
   /** What could not be read, as the beginning of a sentence: `The list`. */
   subject: string;
   onRetry: () => void;
-  /** The text and the action that are shown if the API rejects the address. */
-  invalid: string;
+  /** Said before the message of the API if the API rejects the address. */
+  invalid?: string;
+  /** Shown if the API rejects the address. */
   action: Action;
 };
 
@@ -41,9 +42,7 @@ export function ReadError({ error, subject, onRetry, invalid, action }: ReadErro
   const isInvalid = error instanceof ApiError && error.status === 400;
   return (
     <Message isError actions={[isInvalid ? action : { label: "Retry", onClick: onRetry }]}>
-      <p>
-        {isInvalid ? invalid : `${subject} could not be read`}: {error.message}
-      </p>
+      <p>{[isInvalid ? invalid : `${subject} could not be read`, error.message].filter(Boolean).join(": ")}</p>
       {!isInvalid && <StillLogged error={error} />}
     </Message>
   );

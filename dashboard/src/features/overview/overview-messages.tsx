@@ -5,7 +5,7 @@ import { countQuery } from "~/api/requests";
 import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
 import { removeValue } from "~/domain/filter";
-import { describeValue, removableName } from "~/domain/filter-text";
+import { describeValue, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
@@ -32,7 +32,7 @@ export function OverviewEmpty() {
   }
   const actions: Action[] = [];
   if (last !== undefined) {
-    const label = `Remove ${removableName(last.name)}`;
+    const label = values.length === 1 ? "Remove this filter" : `Remove “${nameOf(last)}”`;
     actions.push({ label, onClick: () => go({ ...search, filter: rest }, by) });
   }
   if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ ...search, range: {} }, by) });
@@ -56,13 +56,17 @@ export function OverviewEmpty() {
         {last !== undefined && found !== undefined && found.requests > 0 && (
           <>
             {" "}
-            {found.complete ? "" : "At least "}
-            {plural(found.requests, "request matches", "requests match")} if you remove the {removableName(last.name)}.
+            Without {values.length === 1 ? "this filter" : `“${nameOf(last)}”`}: {found.complete ? "" : "at least "}
+            {plural(found.requests, "request")}.
           </>
         )}
       </p>
     </Message>
   );
+}
+
+function nameOf({ name, value, negated }: { name: string; value: string; negated: boolean }): string {
+  return termLabel(describeValue(name, value, negated));
 }
 
 const SHORTER = [

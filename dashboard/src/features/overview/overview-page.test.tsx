@@ -174,17 +174,17 @@ it("the headings of the table sort it, with unknown values below known ones and 
 it("an empty result says what would match", async () => {
   answerWith(statsAnswer("model", []));
   const { where } = await renderAt("?namespace=staging&model=gpt-5&from=-24h&by=model", <OverviewContent />);
-  expect(await screen.findByText(/310 requests match if you remove the model\./)).toHaveTextContent(
+  expect(await screen.findByText(/Without “model is gpt-5”: 310 requests\./)).toHaveTextContent(
     "No requests (last 24 hours) where namespace is staging and model is gpt-5.",
   );
-  screen.getByRole("button", { name: "Remove model" }).click();
+  screen.getByRole("button", { name: "Remove “model is gpt-5”" }).click();
   expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
 });
 
 it("while the next response is loading, nothing says that no requests match", async () => {
   answerWith(statsAnswer("model", []));
   await renderAt("?namespace=staging&model=gpt-5&by=model", <OverviewContent />);
-  const remove = await screen.findByRole("button", { name: "Remove model" });
+  const remove = await screen.findByRole("button", { name: "Remove “model is gpt-5”" });
   vi.stubGlobal("fetch", () => new Promise(() => {}));
   fireEvent.click(remove);
   expect(await screen.findByText("Loading…")).toBeVisible();

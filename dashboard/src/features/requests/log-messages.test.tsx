@@ -3,29 +3,64 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { statusQuery } from "~/api/status";
+import { ApiError } from "~/domain/api-error";
 import { FilterBar } from "~/filters/filter-bar";
 import type { LikelyValue } from "~/generated/api-types";
 import { renderAt } from "~/test/render";
-import { NoMatch } from "./log-messages";
+import { LogError, NoMatch } from "./log-messages";
 
 let indexedTo = 1205;
+let matching = 0;
 
 beforeEach(() => {
   indexedTo = 1205;
+  matching = 0;
   vi.stubGlobal("fetch", async (address: string) =>
     Response.json(
       address.includes("/api/status")
         ? { last_seq: 1205, indexed_to: indexedTo }
-        : { requests: 0, failed: 0, last_at: null, complete: true },
+        : { requests: matching, failed: 0, last_at: null, complete: true },
     ),
   );
 });
 
 it("describes the filter in one sentence", async () => {
   await renderAt("?namespace=staging&words=refund&duration=%3E2s&not.words=so+late", <NoMatch likelyValues={[]} />);
-  expect(await screen.findByText(/^No request/)).toHaveTextContent(
-    'No request where namespace is staging and text: refund and duration > 2 s and not text: "so late".',
+  expect(await screen.findByText(/^No requests/)).toHaveTextContent(
+    'No requests where namespace is staging and text: refund and duration > 2 s and not text: "so late".',
   );
+});
+
+it("an unknown namespace is named, and the button removes only the filter", async () => {
+  matching = 1280;
+  const { where } = await renderAt("?namespace=staging", <NoMatch likelyValues={[]} />);
+  expect(await screen.findByText(/^No requests/)).toHaveTextContent("No requests in the namespace staging.");
+  expect(await screen.findByText(/Without this filter/)).toHaveTextContent("Without this filter: 1,280 requests.");
+  await userEvent.click(screen.getByRole("button", { name: "Remove this filter" }));
+  expect(where()).toBe("/requests");
+});
+
+it("the buttons that remove one of several values have different names", async () => {
+  matching = 2;
+  await renderAt("?namespace=staging&model=gpt-5", <NoMatch likelyValues={[]} />);
+  expect(await screen.findByText(/Without “model/)).toHaveTextContent("Without “model is gpt-5”: 2 requests.");
+  expect(screen.getByRole("button", { name: "Remove this filter: namespace is staging" })).toBeVisible();
+});
+
+it("a sort field that does not exist is named, without the list of all others", async () => {
+  const message = "sort is 'nonsense': expected one of cost_usd, duration_ms.";
+  const error = new ApiError(400, { message, code: "bad_parameter", param: "sort" });
+  const { where } = await renderAt("?model=o1&sort=nonsense", <LogError error={error} onAgain={() => {}} />);
+  expect(await screen.findByRole("alert")).toHaveTextContent(/^The log cannot be sorted by “nonsense”\./);
+  await userEvent.click(screen.getByRole("button", { name: "Sort by newest" }));
+  expect(where()).toBe("/requests?model=o1");
+});
+
+it("a filter that the API rejects is described once", async () => {
+  const message = "duration is 'fast': expected a comparison.";
+  const error = new ApiError(400, { message, code: "bad_parameter", param: "duration" });
+  await renderAt("?duration=fast", <LogError error={error} onAgain={() => {}} />);
+  expect((await screen.findByText(message)).textContent).toBe(message);
 });
 
 it("explains that whole words match, and offers a search for the beginning", async () => {
@@ -41,7 +76,7 @@ it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespac
   "does not explain whole words if the filter has none: %s",
   async (search) => {
     await renderAt(search, <NoMatch likelyValues={[]} />);
-    expect(await screen.findByText(/^No request/)).toBeVisible();
+    expect(await screen.findByText(/^No requests/)).toBeVisible();
     expect(screen.queryByText(/whole words/)).toBeNull();
   },
 );
@@ -107,7 +142,7 @@ it("a text that no request has is offered as the user that has it, without advic
     message: "5 requests have the user anna@example.com.",
   };
   const { where } = await renderAt("?words=anna@example.com", <NoMatch likelyValues={[likelyValue]} />);
-  expect(await screen.findByText(/No request has the text/)).toHaveTextContent("anna@example.com.");
+  expect(await screen.findByText(/No requests with the text/)).toHaveTextContent("anna@example.com.");
   expect(screen.getByText(/5 requests have the user/)).toBeVisible();
   expect(screen.queryByText(/quotes/)).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: "user is anna@example.com" }));

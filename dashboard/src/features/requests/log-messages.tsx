@@ -7,8 +7,8 @@ import { useIsDeleted } from "~/api/deletions";
 import { countQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import { addValue, type Filter, fieldOf, isWordTerm, PREFIX, removeValue, selectedValues } from "~/domain/filter";
-import { describeValue, removableName, termLabel } from "~/domain/filter-text";
-import { EMPTY_SEARCH, type LogSearch, toApiParams } from "~/domain/log-search";
+import { describeValue, termLabel } from "~/domain/filter-text";
+import { EMPTY_SEARCH, type LogSearch, toApiParams, withSort } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
@@ -66,7 +66,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
     <Message actions={actions}>
       {!isSaid && (
         <p>
-          No request{hasRange && <> ({formatTimeRange(search.range)})</>}
+          No requests{hasRange && <> ({formatTimeRange(search.range)})</>}
           <Asked values={values} />.
         </p>
       )}
@@ -76,7 +76,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
       <Elsewhere />
       <QueryIndexing className="muted" />
       {values.slice(-3).map((term) => (
-        <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
+        <Without key={`${term.negated}${term.name}=${term.value}`} {...term} isOnly={values.length === 1} />
       ))}
     </Message>
   );
@@ -84,15 +84,18 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
 
 type Value = { name: string; value: string; negated: boolean };
 
-/** ` where namespace is staging and text: refund`. */
+const BEFORE_ONLY: Readonly<Record<string, string>> = { namespace: " in the namespace ", words: " with the text " };
+
+/** ` in the namespace staging`, ` where model is o1 and text: refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
-  const [text, ...others] = values;
-  if (text !== undefined && others.length === 0 && text.name === "words" && !text.negated) {
+  const [only, ...others] = values;
+  const before = only === undefined || others.length > 0 || only.negated ? undefined : BEFORE_ONLY[only.name];
+  if (before !== undefined) {
     return (
       <>
-        {" has the text "}
+        {before}
         <strong>
-          <bdi>{text.value}</bdi>
+          <bdi>{only?.value}</bdi>
         </strong>
       </>
     );
@@ -111,7 +114,7 @@ function Asked({ values }: { values: readonly Value[] }) {
 }
 
 /** The number of matches without one value, and a button that removes it. */
-function Without({ name, value, negated }: Value) {
+function Without({ name, value, negated, isOnly }: Value & { isOnly: boolean }) {
   const search = useLogSearch();
   const open = useOpenSearch();
   const filter: Filter = removeValue(search.filter, name, value, negated);
@@ -120,11 +123,23 @@ function Without({ name, value, negated }: Value) {
   if (found === undefined || found.requests === 0) return null;
   return (
     <p>
-      {found.complete ? "" : "At least "}
-      {plural(found.requests, "request matches", "requests match")} without “{`${words.name} ${words.verb}`.trim()}{" "}
-      <bdi>{words.value}</bdi>”.{" "}
-      <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
-        Remove {words.verb === "" ? words.value : removableName(name)}
+      Without{" "}
+      {isOnly ? (
+        "this filter"
+      ) : (
+        <>
+          “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”
+        </>
+      )}
+      : {found.complete ? "" : "at least "}
+      {plural(found.requests, "request")}.{" "}
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={isOnly ? undefined : `Remove this filter: ${termLabel(words)}`}
+        onClick={() => open({ ...search, filter })}
+      >
+        Remove this filter
       </Button>
     </p>
   );
@@ -205,7 +220,20 @@ export function SearchStopped({ isLoading, onContinue }: { isLoading: boolean; o
 /** Shown if the log could not be read. Says what happened, that nothing is lost, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const go = useLogNavigate();
-  const { range } = useLogSearch();
+  const search = useLogSearch();
+  const { range, sort } = search;
+  if (error instanceof ApiError && error.param === "sort") {
+    return (
+      <Message
+        isError
+        actions={[{ label: "Sort by newest", onClick: () => go({ search: withSort(search, undefined) }) }]}
+      >
+        <p>
+          The log cannot be sorted by “<bdi>{sort}</bdi>”.
+        </p>
+      </Message>
+    );
+  }
   if (error instanceof ApiError && error.param === "from" && range.from !== undefined && range.to !== undefined) {
     return (
       <Message isError actions={[{ label: "Show all time", onClick: () => go({ search: EMPTY_SEARCH }) }]}>
@@ -218,7 +246,6 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
       error={error}
       subject="The log"
       onRetry={onAgain}
-      invalid="This filter cannot be read"
       action={{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }}
     />
   );

@@ -33,9 +33,9 @@ it("a search that stopped at its time limit does not say that no request matches
   });
   await renderAt("?contains=x&from=-1h", <RequestsPage />);
   const button = await screen.findByRole("button", { name: "Continue the search" });
-  expect(screen.queryByText(/^No request/)).toBeNull();
+  expect(screen.queryByText(/^No requests/)).toBeNull();
   await userEvent.click(button);
-  expect(await screen.findByText(/^No request/)).toBeVisible();
+  expect(await screen.findByText(/^No requests/)).toBeVisible();
   await waitFor(() => expect(screen.queryByRole("button", { name: "Continue the search" })).toBeNull());
   expect(requests).toContain("requests?contains=x&from=-1h&cursor=c1&limit=400");
 });

@@ -36,6 +36,11 @@ const HEADS = (
   </table>
 );
 
+it("rows in an unknown order cannot be read again", async () => {
+  await renderAt("?sort=nonsense", <SortBar {...BAR} rows={undefined} />);
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
 it("sorts by the column, and keeps filters and time range", async () => {
   const { where } = await renderAt("?namespace=a&from=-1h&live=off", HEADS);
   expect(screen.getByRole("columnheader", { name: "Sort by cost" })).not.toHaveAttribute("aria-sort");

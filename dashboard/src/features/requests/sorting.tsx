@@ -7,7 +7,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { MouseEvent, ReactNode } from "react";
 import { countAtLoadingQuery, TOP_ROWS } from "~/api/requests";
-import { orderText } from "~/domain/filter-text";
+import { isSortField, orderText } from "~/domain/filter-text";
 import { withSort } from "~/domain/log-search";
 import { SORT_FIELDS } from "~/generated/vocabulary";
 import { logHref, useLogNavigate } from "~/navigation/links";
@@ -102,11 +102,12 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
     go({ search: withSort(search, undefined) });
     focusPage();
   };
-  if (sort === undefined && instead === undefined) return null;
+  const isSorted = sort !== undefined && isSortField(sort);
+  if (!isSorted && instead === undefined) return null;
   return (
     <div className={pageCss.sorted}>
       {instead !== undefined && <SortSelect />}
-      {sort !== undefined && (
+      {isSorted && (
         <>
           <span role="status">
             {isLoading ? "Sorting…" : rows !== undefined && titleOf(rows, sort, order)}
