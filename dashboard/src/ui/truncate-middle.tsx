@@ -5,8 +5,13 @@ import { HighlightContext, Highlighted } from "./highlight";
 import css from "./text.module.css";
 
 const TAIL = 6;
+/** Characters that all have the same width in a monospaced font, unlike those of Chinese, for example. */
+const LATIN = /^[ -~\u00a0-\u024f]*$/u;
 
-/** A long name on one line. If the name does not fit, CSS hides its middle. The document has the whole name. */
+/**
+ * A long name on one line. If the name does not fit, CSS hides its middle. The document has the whole name. In a
+ * monospaced font, `--character-width` is the width of a character.
+ */
 export function TruncateMiddle({ text }: { text: string }) {
   const isMarked = useContext(HighlightContext) !== undefined;
   const characters = [...text];
@@ -18,7 +23,7 @@ export function TruncateMiddle({ text }: { text: string }) {
     );
   }
   return (
-    <bdi className={css.middle} onCopy={copyWhole}>
+    <bdi className={LATIN.test(text) ? `${css.middle} ${css.even}` : css.middle} onCopy={copyWhole}>
       <span className={css.head}>{characters.slice(0, -TAIL).join("")}</span>
       <span>{characters.slice(-TAIL).join("")}</span>
     </bdi>

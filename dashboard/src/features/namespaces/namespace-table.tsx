@@ -105,7 +105,7 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
         <PinStar namespace={row.namespace} onPin={onPin} />
       </td>
       <th scope="row" className={css.name}>
-        <Group component="span" gap={10} wrap="nowrap">
+        <Group component="span" className={css.nameAndGroup} gap={10}>
           <NamespaceChip namespace={row.namespace} /> {group !== null && <span className="small muted">{group}</span>}
         </Group>
       </th>

@@ -4,6 +4,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useLayoutEffect } from "react";
 import { propertiesQuery } from "~/api/namespaces";
+import { PAGE } from "~/api/page-config";
 import { useHasRoutes } from "~/api/status";
 import { withColumns } from "~/domain/log-search";
 import { useLogNavigate } from "~/navigation/links";
@@ -196,7 +197,7 @@ export function parseView(text: string | undefined): LogView {
  */
 function useAutomaticProperty(isUsed: boolean) {
   const [kept, keep, forget] = useLocalStorage<string | undefined>({
-    key: "relaybook.property-column",
+    key: `relaybook.property-column${PAGE.base}`,
     defaultValue: undefined,
     getInitialValueInEffect: false,
     serialize: (name) => name ?? "",
