@@ -281,11 +281,15 @@ def test_the_timeline_shows_the_text_that_had_arrived(tab: LogPage, world: World
     world.wait_for([stream.id])
     drawer = tab.open_request(stream.id)
     timeline = drawer.get_by_role("slider", name="Chunks of the response over time")
+    below = drawer.get_by_role("heading", name="Parameters")
+    top = below.evaluate("(heading) => heading.offsetTop")
     timeline.focus()
     timeline.press("End")
     expect(drawer.get_by_role("region", name="Text that had arrived")).to_have_text("Very well, thank you")
     timeline.hover(position={"x": 2, "y": 10})
     expect(drawer).to_contain_text("No text had arrived.")
+    timeline.press("End")
+    assert below.evaluate("(heading) => heading.offsetTop") == top
 
 
 def test_the_buttons_that_copy_do_not_move_when_one_says_copied(tab: LogPage, log: list[str]) -> None:

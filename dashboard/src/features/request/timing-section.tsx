@@ -7,6 +7,7 @@ import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { ArrivedText, useTexts } from "./arrived-text";
 import { type Gaps, gapsOf, ratesOf, type Stall, stallsOf, type Timeline } from "./chunk-timeline";
+import css from "./request.module.css";
 import { stepAt } from "./response-progress";
 import { MAX_BARS, RATE_COLUMNS, TimingBar } from "./timing-bar";
 
@@ -39,19 +40,22 @@ export function Timing({ request }: { request: RequestDetail }) {
       <p className="note">
         <ChunkSummary request={request} gaps={gaps} stalls={stalls} />
       </p>
-      {hasText && pointed === -1 && <p className="note">Point at the timeline to see the text at that moment.</p>}
-      {timeline[pointed] !== undefined && (
-        <p className="note">
-          <PointedChunk timeline={timeline} pointed={pointed} />
-        </p>
-      )}
-      {isLoading && <p className="note">Loading the text…</p>}
-      {error !== null && (
-        <p className="note" role="alert">
-          The text could not be loaded: {error.message}
-        </p>
-      )}
-      {texts.length > 0 && pointed !== -1 && <ArrivedText texts={texts} chunks={pointed + 1} />}
+      {/* The space is reserved, so that what is below keeps its place. */}
+      <div className={hasText ? css.moment : undefined}>
+        {hasText && pointed === -1 && <p className="note">Point at the timeline to see the text at that moment.</p>}
+        {timeline[pointed] !== undefined && (
+          <p className="note">
+            <PointedChunk timeline={timeline} pointed={pointed} />
+          </p>
+        )}
+        {isLoading && <p className="note">Loading the text…</p>}
+        {error !== null && (
+          <p className="note" role="alert">
+            The text could not be loaded: {error.message}
+          </p>
+        )}
+        {texts.length > 0 && pointed !== -1 && <ArrivedText texts={texts} chunks={pointed + 1} />}
+      </div>
     </>
   );
 }
