@@ -67,3 +67,22 @@ it("a click on the only bar without an own color opens its requests", async () =
   const pick = await show(["gpt-8", "gpt-9"], false);
   expect(pick("gpt-9")).toBe(`/requests?model=gpt-9&${RANGE}`);
 });
+
+it("a group with requests but without a number is told from a group with few requests", async () => {
+  const numbers = { duration_ms: { p50: 1, p95: 2, p99: 2 }, cached_share: 0.5 };
+  const answer = statsAnswer("model", [
+    ["gpt-1", [point(0, 30, numbers)]],
+    ["gpt-2", [point(0, 1000)]],
+    ["gpt-3", [point(0, 2, numbers)]],
+  ]);
+  for (const { points, total } of answer.groups) Object.assign(total, points[0]);
+  vi.stubGlobal("fetch", async () => Response.json(answer));
+  await renderAt("?by=model", <OverviewContent />, [], "/overview");
+  const figure = (name: string) => screen.getByRole("heading", { name }).closest("figure");
+  await screen.findAllByRole("figure");
+  expect(figure("Duration")).toHaveTextContent("No timing recorded: gpt-2. Not enough requests to plot: gpt-3");
+  expect(figure("Cached share")).toHaveTextContent(
+    "No cached tokens reported: gpt-2. Not enough requests to plot: gpt-3",
+  );
+  expect(figure("First token")).toHaveTextContent("No first token recorded.");
+});

@@ -120,8 +120,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         formatTick={percentText}
         isWhole
         legend={[]}
-        note={noteOf(times.failed)}
-        footnote={footnoteOf(times.failed)}
+        note={noteOf(times.failed, RECORDED.failed)}
+        footnote={footnoteOf(times.failed, RECORDED.failed)}
       />
       <ChartPanel
         {...timed}
@@ -129,8 +129,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         total={percentilesText(total.duration_ms, isGrouped ? percentile : undefined)}
         seriesList={times.duration}
         legend={isGrouped ? [] : times.duration}
-        note={noteOf(times.duration)}
-        footnote={footnoteOf(times.duration)}
+        note={noteOf(times.duration, RECORDED.duration)}
+        footnote={footnoteOf(times.duration, RECORDED.duration)}
       >
         {toggle("Percentile of the duration")}
       </ChartPanel>
@@ -140,8 +140,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         total={percentilesText(total.first_token_ms, isGrouped ? percentile : undefined)}
         seriesList={times.first}
         legend={isGrouped ? [] : times.first}
-        note={noteOf(times.first)}
-        footnote={footnoteOf(times.first)}
+        note={noteOf(times.first, RECORDED.first)}
+        footnote={footnoteOf(times.first, RECORDED.first)}
       >
         {toggle("Percentile of the time to the first token")}
       </ChartPanel>
@@ -153,8 +153,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         formatValue={rateText}
         formatTick={shortCount}
         legend={[]}
-        note={noteOf(times.rate)}
-        footnote={footnoteOf(times.rate)}
+        note={noteOf(times.rate, RECORDED.rate)}
+        footnote={footnoteOf(times.rate, RECORDED.rate)}
       />
       <ChartPanel
         {...common}
@@ -175,8 +175,8 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         formatTick={percentText}
         isWhole
         legend={[]}
-        note={total.cached_share === null ? "No response says how many tokens were cached." : noteOf(times.cached)}
-        footnote={footnoteOf(times.cached)}
+        note={noteOf(times.cached, RECORDED.cached)}
+        footnote={footnoteOf(times.cached, RECORDED.cached)}
       />
       <ChartPanel
         {...common}
@@ -191,19 +191,46 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
   );
 }
 
+/** A number that not every request has. `missing` is said about groups in which no request has it. */
+type Recorded = { missing: string; isRecorded: (total: Aggregate) => boolean };
+
+const RECORDED = {
+  failed: { missing: "", isRecorded: () => true },
+  duration: { missing: "No timing recorded", isRecorded: ({ duration_ms }) => duration_ms.p50 !== null },
+  first: { missing: "No first token recorded", isRecorded: ({ first_token_ms }) => first_token_ms.p50 !== null },
+  rate: { missing: "No speed recorded", isRecorded: ({ tokens_per_second }) => tokens_per_second.p50 !== null },
+  cached: { missing: "No cached tokens reported", isRecorded: ({ cached_share }) => cached_share !== null },
+} satisfies Record<string, Recorded>;
+
+const FEW = "Not enough requests to plot";
+
 /**
- * A text with the names of the groups without a line. One of them may be the slowest group. The table has their values.
+ * A text with the names of the groups without a line, and the reason. One of them may be the slowest group. The table
+ * has their values.
  */
-function footnoteOf(seriesList: readonly Series[]): string | undefined {
-  const names = seriesList.filter(({ values }) => values.every((value) => value === null)).map(({ name }) => name);
-  return names.length === 0 || names.length === seriesList.length
-    ? undefined
-    : `Not enough requests to plot: ${names.join(", ")}`;
+function footnoteOf(seriesList: readonly Series[], recorded: Recorded): string | undefined {
+  const absent = seriesList.filter(hasNoValue);
+  if (absent.length === seriesList.length) return undefined;
+  const reasons = [recorded.missing, FEW].flatMap((reason) => {
+    const names = absent.filter((series) => reasonOf(series, recorded) === reason).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${reason}: ${names.join(", ")}`];
+  });
+  return reasons.length === 0 ? undefined : reasons.join(". ");
 }
 
-function noteOf(seriesList: readonly Series[]): string | undefined {
-  const isEmpty = seriesList.every(({ values }) => values.every((value) => value === null));
-  return isEmpty ? "Not enough requests to plot." : undefined;
+function noteOf(seriesList: readonly Series[], recorded: Recorded): string | undefined {
+  if (!seriesList.every(hasNoValue)) return undefined;
+  const isMissing = seriesList.length > 0 && seriesList.every((series) => reasonOf(series, recorded) !== FEW);
+  return `${isMissing ? recorded.missing : FEW}.`;
+}
+
+function hasNoValue({ values }: Series): boolean {
+  return values.every((value) => value === null);
+}
+
+/** Why a series has no values. */
+function reasonOf({ group }: Series, { missing, isRecorded }: Recorded): string {
+  return group === undefined || group.total.requests === 0 || isRecorded(group.total) ? FEW : missing;
 }
 
 function percentilesText(
