@@ -152,3 +152,14 @@ def test_an_unknown_address_links_to_the_log(tab: LogPage, log: list[str]) -> No
     expect(tab.page.get_by_role("main")).to_contain_text("There is no page at /nowhere")
     tab.page.get_by_role("link", name="Open the log").click()
     tab.wait_for_rows(len(log))
+
+
+def test_the_window_has_the_name_of_the_page_or_of_the_namespace(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    expect(tab.page).to_have_title("Requests · Relaybook")
+    tab.page.get_by_role("link", name="Overview").click()
+    expect(tab.page).to_have_title("Overview · Relaybook")
+    tab.open_log("/requests?namespace=staging")
+    expect(tab.page).to_have_title("staging · Relaybook")
+    tab.open(f"/compare/{log[0]}/{log[1]}")
+    expect(tab.page).to_have_title("Compare · Relaybook")

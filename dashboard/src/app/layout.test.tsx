@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { parseSearch } from "~/domain/log-search";
 import { RequestsPage } from "~/features/requests/requests-page";
 import { useScrollAnchor } from "~/features/requests/scroll-anchor";
 import { StatusLine } from "~/features/status/status-bar";
@@ -16,7 +17,7 @@ import { FilterLink } from "~/filters/filter-link";
 import type { DeletionRow } from "~/generated/api-types";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
 import { sampleRequest, statusWith } from "~/test/fixtures";
-import { AppFrame } from "./layout";
+import { AppFrame, windowTitle } from "./layout";
 
 // Each mock is called once per rendering of the component that contains it.
 vi.mock("~/features/status/status-bar", () => ({ StatusLine: vi.fn(() => null) }));
@@ -187,4 +188,16 @@ it("the first link skips the header and the filter, and leads to the first row",
   expect(screen.getAllByRole("link")[0]).toBe(skip);
   fireEvent.click(skip);
   expect(document.activeElement).toBe(screen.getAllByRole("link", { name: /^Open the request/ })[0]);
+});
+
+it.each([
+  ["Compare", "", "Compare · Relaybook"],
+  ["Requests", "?model=o1", "Requests · Relaybook"],
+  ["Requests", "?namespace=production&model=o1", "production · Relaybook"],
+  ["Requests", "?namespace=production&namespace=staging", "Requests · Relaybook"],
+  ["Requests", "?not.namespace=production", "Requests · Relaybook"],
+  ["Overview", "?namespace=production", "Overview · Relaybook"],
+  [undefined, "", "Relaybook"],
+])("%s%s has the title %s", (page, search, title) => {
+  expect(windowTitle(page, parseSearch(search))).toBe(title);
 });

@@ -7,7 +7,7 @@ import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import { latestDeletionQuery } from "~/api/deletions";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
-import { addValue } from "~/domain/filter";
+import { addValue, selectedValues } from "~/domain/filter";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
 import { PaletteButton } from "~/features/palette/palette-button";
 import { LiveSwitch } from "~/features/requests/live-controls";
@@ -147,6 +147,13 @@ function pageAt(pathname: string): "log" | "lists" | "overview" | "other" {
   if (pathname.includes("/requests")) return "log";
   if (pathname.endsWith("/overview")) return "overview";
   return pathname.endsWith("/namespaces") ? "lists" : "other";
+}
+
+/** The title of the window: `Compare · Relaybook`. The log of one namespace has its name: `production · Relaybook`. */
+export function windowTitle(page: string | undefined, { filter }: LogSearch): string {
+  const [namespace, ...others] = page === "Requests" ? selectedValues(filter, "namespace") : [];
+  const name = namespace !== undefined && others.length === 0 ? namespace : page;
+  return name === undefined ? "Relaybook" : `${name} · Relaybook`;
 }
 
 /** The base URL for clients, with a copy button. */

@@ -15,7 +15,7 @@ import { EMPTY_SEARCH, formatSearch, type LogSearch, parseSearch, queryText, rep
 import { RequestsPage } from "~/features/requests/requests-page";
 import { LAST_GOOD } from "~/navigation/links";
 import { NotFound, PageFailed } from "./error-pages";
-import { AppFrame } from "./layout";
+import { AppFrame, windowTitle } from "./layout";
 import { startReading } from "./prefetch";
 import { Providers, queryClient } from "./providers";
 
@@ -34,44 +34,56 @@ const home = createRoute({
     throw redirect({ to: "/requests", search, replace: true });
   },
 });
-const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
+const requests = createRoute({
+  getParentRoute: () => root,
+  path: "/requests",
+  component: RequestsPage,
+  staticData: { title: "Requests" },
+});
 const request = createRoute({ getParentRoute: () => requests, path: "$id" });
 // The code of the other pages is loaded when they are opened.
 const namespaces = createRoute({
   getParentRoute: () => root,
   path: "/namespaces",
   component: lazyRouteComponent(() => import("~/features/namespaces/namespaces-page"), "NamespacesPage"),
+  staticData: { title: "Namespaces" },
 });
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/overview",
   component: lazyRouteComponent(() => import("~/features/overview/overview-page"), "OverviewPage"),
+  staticData: { title: "Overview" },
 });
 const thread = createRoute({
   getParentRoute: () => root,
   path: "/thread",
   component: lazyRouteComponent(() => import("~/features/thread/thread-page"), "ThreadPage"),
+  staticData: { title: "Conversation" },
 });
 const connect = createRoute({
   getParentRoute: () => root,
   path: "/connect",
   component: lazyRouteComponent(() => import("~/features/connect/connect-page"), "ConnectPage"),
+  staticData: { title: "Connect" },
 });
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare/$a/$b",
   component: lazyRouteComponent(() => import("~/features/compare/compare-page"), "ComparePage"),
   beforeLoad: ({ params }) => replaceLastGood(params),
+  staticData: { title: "Compare" },
 });
 const deletions = createRoute({
   getParentRoute: () => root,
   path: "/deletions",
   component: lazyRouteComponent(() => import("~/features/deletions/deletions-page"), "DeletionsPage"),
+  staticData: { title: "Deletions" },
 });
 const receipt = createRoute({
   getParentRoute: () => root,
   path: "/deletions/$id",
   component: lazyRouteComponent(() => import("~/features/deletions/deletions-page"), "ReceiptPage"),
+  staticData: { title: "Deletion" },
 });
 
 const router = createRouter({
@@ -113,7 +125,17 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+  interface StaticDataRouteOption {
+    /** The name of the page in the title of the window. */
+    title?: string;
+  }
 }
+
+router.subscribe("onResolved", () => {
+  const { matches, location } = router.state;
+  const name = matches.find(({ staticData }) => staticData.title !== undefined)?.staticData.title;
+  document.title = windowTitle(name, location.search as LogSearch);
+});
 
 startReading(queryClient);
 
