@@ -260,7 +260,7 @@ export function cacheReport(changes: Partial<CacheReport> = {}): CacheReport {
     seconds_between: 12.5,
     state: "broken",
     reason: null,
-    text: "The prompt changed in the system prompt, character 1,204: a date or time.",
+    text: "The system prompt changed at character 1,204: a date or time.",
     input_tokens: 12_000,
     sent_again_tokens: 11_204,
     equal_tokens: 301,

@@ -240,7 +240,7 @@ def _blank(record: Record) -> CacheReport:
 def _judge(found: CacheReport, before: Exchange, after: Exchange, compared: PromptComparison) -> None:
     """Set the state, the reason and the missed tokens."""
     cached = after.record.cached_tokens
-    where = None if found.change is None else f"The prompt changed in {found.change.where}: {found.change.what}."
+    where = None if found.change is None else _changed(found.change)
     if cached is None or found.sent_again_tokens is None:
         found.state = "unknown" if where is None else "broken"
         found.reason = "not_stated"
@@ -256,7 +256,11 @@ def _judge(found: CacheReport, before: Exchange, after: Exchange, compared: Prom
     elif could < minimum:
         found.state, found.reason = "not_cached", "too_short"
         found.missed_tokens, found.missed_usd = 0, 0.0
-        found.text = f"Too short: this provider caches {minimum:,} tokens or more." if minimum else "Nothing to cache."
+        found.text = (
+            f"Too short to cache: this provider caches prompts from {minimum:,} tokens."
+            if minimum
+            else "Nothing to cache."
+        )
     elif not has_breakpoints:
         found.state, found.reason, found.missed_tokens = "not_cached", "no_breakpoint", could - cached
         found.text = "Nothing is cached, because not both requests have a breakpoint (cache_control)."
@@ -265,6 +269,15 @@ def _judge(found: CacheReport, before: Exchange, after: Exchange, compared: Prom
     else:
         found.state, found.missed_tokens = "not_cached", could - cached
         found.reason, found.text = _why(found, before, after)
+
+
+def _changed(change: PromptChange) -> str:
+    """Say where a prompt changed, and what, unless it is just the text."""
+    if change.character is None:
+        return f"The prompt changed in {change.where}: {change.what}."
+    place = change.where.removesuffix(f", character {change.character:,}")
+    what = "" if change.kind == "text" else f": {change.what}"
+    return f"{place[:1].upper()}{place[1:]} changed at character {change.character:,}{what}."
 
 
 def _why(found: CacheReport, before: Exchange, after: Exchange) -> tuple[Reason, str]:

@@ -22,7 +22,7 @@ from relaybook.settings.configuration import Configuration, resolve
 def report() -> CacheReport:
     found = not_stored(record_of(1))
     found.compared_with, found.seconds_between, found.state = "b", 12.0, "broken"
-    found.text = "The prompt changed in the system prompt, character 1,204: a date or time."
+    found.text = "The system prompt changed at character 1,204: a date or time."
     found.sent_again_tokens, found.cached_tokens, found.missed_tokens, found.missed_usd = 11_204, 0, 11_204, 0.0125
     found.change = PromptChange(
         kind="date",
@@ -75,7 +75,7 @@ def test_a_break_of_the_cache_is_one_line_of_a_request(
     settings: Configuration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module.show(settings, "known")
-    line = "cache       sent again ≈11,204 tokens, cached 0 (0 % of them). The prompt changed in the system prompt, "
+    line = "cache       repeated from the previous request: ≈11,204 tokens, none cached. The system prompt changed at "
     assert line + "character 1,204: a date or time. ≈11,204 tokens were not cached, about $0.0125 more.\n" in (
         capsys.readouterr().out
     )

@@ -335,7 +335,7 @@ def test_an_equal_prompt_that_was_not_cached_has_a_reason(
 def test_a_prompt_can_be_too_short_to_be_cached() -> None:
     found = last(entries_of("chat", equal_turns(0, input_tokens=900)))
     assert (found.state, found.reason, found.missed_tokens, found.missed_usd) == ("not_cached", "too_short", 0, 0.0)
-    assert found.text == "Too short: this provider caches 1,024 tokens or more."
+    assert found.text == "Too short to cache: this provider caches prompts from 1,024 tokens."
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-/** What a request sent again, what was read from the provider's cache, and where the prompt changed. */
+/** What a request repeated, what was read from the provider's cache, and where the prompt changed. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode } from "react";
@@ -61,13 +61,11 @@ const ESTIMATE = "Estimated from the characters, in proportion to the input toke
 
 function factsOf(report: CacheReport): Fact[] {
   const { sent_again_tokens, cached_tokens, written_tokens, written_1h_tokens } = report;
-  const again = sent_again_tokens === null ? null : `≈${plural(sent_again_tokens, "token")}`;
-  const share =
-    cached_tokens === null || !sent_again_tokens ? "" : ` (${percent(cached_tokens, sent_again_tokens)} of them)`;
-  const facts: Fact[] = [
-    { name: "sent again", value: again, title: ESTIMATE },
-    { name: "cached", value: cached_tokens === null ? null : `${count(cached_tokens)}${share}` },
-  ];
+  const repeated = sent_again_tokens === null ? "" : `≈${plural(sent_again_tokens, "token")}`;
+  const share = cached_tokens && sent_again_tokens ? ` (${percent(cached_tokens, sent_again_tokens)})` : "";
+  const cached = cached_tokens === null ? "" : cached_tokens === 0 ? "none cached" : `${count(cached_tokens)} cached`;
+  const value = [repeated, `${cached}${share}`].filter(Boolean).join(", ") || null;
+  const facts: Fact[] = [{ name: "repeated from the previous request", value, title: ESTIMATE }];
   if (written_tokens) {
     const hour = written_1h_tokens ? ` (${count(written_1h_tokens)} for an hour)` : "";
     facts.push({ name: "written to the cache", value: `${count(written_tokens)}${hour}` });
