@@ -36,17 +36,17 @@ const coded = (code: Row["result"]["code"], tone: Row["result"]["tone"] = "good"
 describe("the first line of a request", () => {
   it("has tokens and times of a complete response", () => {
     const streamed = { stream: true, first_token_ms: 412, tokens_per_second: 59, stream_ended: "done" } as const;
-    expect(summarize(streamed)).toBe("✓ Complete. First token after 412 ms, then 59 tokens/s: 118 tokens in 2.41 s.");
+    expect(summarize(streamed)).toBe("✓ Complete: 118 tokens in 2.41 s. First token after 412 ms, then 59 tokens/s.");
     expect(summarize({ ...streamed, output_tokens: null, tokens_per_second: null })).toBe(
-      "✓ Complete. First token after 412 ms, the whole response after 2.41 s.",
+      "✓ Complete after 2.41 s. First token after 412 ms.",
     );
-    expect(summarize({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");
-    expect(summarize({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. The request took 110 ms.");
+    expect(summarize({ tokens_estimated: true })).toBe("✓ Complete: ≈118 tokens in 2.41 s.");
+    expect(summarize({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete after 110 ms.");
     expect(summarize({ ...coded("truncated"), output_tokens: 1 })).toBe(
-      "✓ Truncated at the token limit. 1 token in 2.41 s.",
+      "✓ Truncated at the token limit: 1 token in 2.41 s.",
     );
-    expect(summarize(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls\./);
-    expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
+    expect(summarize(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls: /);
+    expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter: /);
   });
 
   it("does not call a HEAD request a failure if the upstream has no such path", () => {

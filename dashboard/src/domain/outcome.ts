@@ -70,25 +70,21 @@ function soFar({ output_tokens, tokens_estimated, chunks }: RequestDetail): stri
 }
 
 function complete(request: RequestDetail): string[] {
-  const { first_token_ms, duration_ms, output_tokens, tokens_estimated } = request;
-  const sentences = [FINISHES[request.result.code] ?? "Complete."];
+  const { first_token_ms, duration_ms, output_tokens, tokens_estimated, tokens_per_second } = request;
   const took = duration_ms === null ? undefined : duration(duration_ms);
-  const tokens = output_tokens === null ? "the whole response" : tokensOf(output_tokens, tokens_estimated);
+  const tokens = output_tokens === null ? " after" : `: ${tokensOf(output_tokens, tokens_estimated)} in`;
+  const sentences = [`${FINISHES[request.result.code] ?? "Complete"}${took === undefined ? "" : `${tokens} ${took}`}.`];
   if (first_token_ms !== null) {
-    const speed = request.tokens_per_second;
-    const rate = speed === null ? "," : `, then ${perSecond(speed, tokens_estimated)}:`;
-    const rest = took === undefined ? "" : `${rate} ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
-    sentences.push(`First token after ${duration(first_token_ms)}${rest}.`);
-  } else if (took !== undefined) {
-    sentences.push(output_tokens === null ? `The request took ${took}.` : `${tokens} in ${took}.`);
+    const rate = tokens_per_second === null ? "" : `, then ${perSecond(tokens_per_second, tokens_estimated)}`;
+    sentences.push(`First token after ${duration(first_token_ms)}${rate}.`);
   }
   return sentences;
 }
 
 const FINISHES: Record<string, string> = {
-  tool_calls: "Complete, with tool calls.",
-  truncated: "Truncated at the token limit.",
-  filtered: "Stopped by the provider's content filter.",
+  tool_calls: "Complete, with tool calls",
+  truncated: "Truncated at the token limit",
+  filtered: "Stopped by the provider's content filter",
 };
 
 /** An error response of the upstream, which the client received unchanged. */

@@ -32,10 +32,10 @@ export function TokensCost({ request, onGo }: { request: RequestDetail; onGo: (i
       {known.length > 0 && <FactList facts={known} />}
       {cost_reason !== null && (
         <p className="note">
-          <FilterLink name="cost_reason" value={cost_reason} className={pageCss.textLink} visibleText="Unknown cost">
-            Unknown cost
+          <FilterLink name="cost_reason" value={cost_reason} className={pageCss.textLink} visibleText="Cost unknown">
+            Cost unknown
           </FilterLink>
-          : {COST_REASONS[cost_reason]}
+          : {COST_REASONS[cost_reason].replace(/^(?!Relaybook)./, (first) => first.toLowerCase())}
         </p>
       )}
       {cost_reason !== null && PRICED_BY_SETTINGS.has(cost_reason) && <HowToSetPrice request={request} />}

@@ -1,7 +1,7 @@
 /** The section with request and response headers. */
 
 import { Group, Table } from "@mantine/core";
-import { shortenMiddle } from "~/format/number";
+import { plural, shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
@@ -53,7 +53,7 @@ type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | nu
 function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return null;
   return (
-    <Disclosure summary={`${name} ${headers.length}${fingerprintText(headers)}`} isInline>
+    <Disclosure summary={`${plural(headers.length, `${name} header`)}${fingerprintText(headers)}`} isInline>
       <Table className={`wrap-anywhere ${css.table}`} withRowBorders={false}>
         <caption className="visually-hidden">Headers of the {name}</caption>
         <Table.Tbody>

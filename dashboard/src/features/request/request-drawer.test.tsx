@@ -3,7 +3,6 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/generated/api-types";
-import { COST_REASONS } from "~/generated/vocabulary";
 import { A_ROUTE, ANTHROPIC_ROUTE, sampleRequest, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
@@ -33,7 +32,7 @@ async function open(different: Partial<RequestDetail> = {}) {
 describe("an open request", () => {
   it("shows the outcome first, then the conversation", async () => {
     await open();
-    expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
+    expect(screen.getByText("Complete: 118 tokens in 2.41 s.")).toBeVisible();
     expect(screen.getByText("started").parentElement).toHaveTextContent(/^started .*\d:\d\d:\d\d/);
     const dialog = screen.getByRole("region", { name: "Request any-id" });
     expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
@@ -93,6 +92,7 @@ describe("an open request", () => {
       <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
     );
     expect(await screen.findByRole("alert")).toHaveTextContent("may have been deleted");
+    expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
   });
 
   it("can be reloaded after an error", async () => {
@@ -105,7 +105,7 @@ describe("an open request", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
     answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
     await userEvent.click(screen.getByRole("button", { name: "Retry" }));
-    expect(await screen.findByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
+    expect(await screen.findByText("Complete: 118 tokens in 2.41 s.")).toBeVisible();
   });
 
   it("lists only parameters, tokens and costs that are known", async () => {
@@ -119,7 +119,7 @@ describe("an open request", () => {
   it("says why a cost is unknown, with a link to requests with the same reason", async () => {
     await open({ cost_usd: null, cost_reason: "no_price" });
     const section = screen.getByRole("region", { name: "Tokens & cost" });
-    expect(section).toHaveTextContent(`Unknown cost: ${COST_REASONS.no_price}`);
+    expect(section).toHaveTextContent("Cost unknown: the provider has no known price");
     const link = within(section).getByRole("link", { name: /^Filter by unknown cost no_price/ });
     expect(link).toHaveAttribute("href", "/requests?model=gpt-4o&cost_reason=no_price");
   });

@@ -57,6 +57,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
       >
         <TopBar
           request={isPlaceholderData ? undefined : data}
+          isUnknown={error instanceof ApiError && error.status === 404}
           newer={newer}
           older={older}
           onGo={onGo}
@@ -91,6 +92,8 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
 
 type TopBarProps = {
   request: RequestDetail | undefined;
+  /** Whether the log has no such request, so that there is nothing to copy. */
+  isUnknown: boolean;
   newer: string | null;
   older: string | null;
   onGo: (id: string) => void;
@@ -98,7 +101,7 @@ type TopBarProps = {
 };
 
 /** Actions for the whole request. Always visible. */
-function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
+function TopBar({ request, isUnknown, newer, older, onGo, onClose }: TopBarProps) {
   const isSorted = useLogSearch().sort !== undefined;
   return (
     <Group className={css.bar} gap={2}>
@@ -122,7 +125,7 @@ function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
         </kbd>
         <span aria-hidden="true">›</span>
       </QuietButton>
-      <CopyBar request={request} />
+      {!isUnknown && <CopyBar request={request} />}
     </Group>
   );
 }
