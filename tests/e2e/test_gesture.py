@@ -16,7 +16,7 @@ pytestmark = needs_chromium
 USER = "user-8f3a41c9d2e7"
 NAMESPACES = ("production", "staging", "iOS", USER)
 REQUESTS = 24
-ACTIONS = ("Only this namespace", "Also this one", "Not this one", "Unpin", "Copy")
+ACTIONS = ("Only this namespace", "Include as well", "Exclude", "Unpin", "Copy")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_the_menu_opened_by_hovering_has_every_action(shared_tab: LogPage, log: 
     tab.chip(log["staging"][0], "namespace staging").hover()
     for words in ACTIONS:
         expect(action(tab, words)).to_be_visible()
-    action(tab, "Not this one").click()
+    action(tab, "Exclude").click()
     tab.wait_for_query(("not.namespace", "staging"))
     expect(menu(tab)).to_have_count(0)
 
@@ -102,7 +102,7 @@ def test_m_opens_the_same_menu_and_arrows_move_in_it(shared_tab: LogPage, log: d
     tab.press("m")
     for words in ACTIONS:
         expect(action(tab, words)).to_be_visible()
-    tab.choose("Not this one")
+    tab.choose("Exclude")
     tab.wait_for_query(("not.namespace", "staging"))
 
 

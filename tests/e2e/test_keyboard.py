@@ -235,7 +235,7 @@ def test_a_value_that_is_excluded_gives_the_focus_to_the_next_row(tab: LogPage, 
     tab.open_log()
     tab.row(log[2]).get_by_role("link", name="Filter by namespace production").focus()
     tab.press("m")
-    tab.page.get_by_role("menuitem", name="Not this one").focus()
+    tab.page.get_by_role("menuitem", name="Exclude").focus()
     tab.press("Enter")
     tab.wait_for_query(("not.namespace", "production"))
     expect(tab.row(log[2])).to_have_count(0)

@@ -109,7 +109,7 @@ def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(shared_tab: LogP
     row_of(tab, "staging").locator("[data-value]").focus()
     tab.press("m")
     expect(tab.page.get_by_role("menu")).to_contain_text("2 requests, 1 failed")
-    tab.choose("Not this one")
+    tab.choose("Exclude")
     tab.wait_for_query(("not.namespace", "staging"))
 
 

@@ -176,7 +176,7 @@ def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World,
     menu = tab.page.get_by_role("menu")
     expect(menu).to_contain_text("1 request")
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    menu.get_by_role("menuitem", name="Not this one").tap()
+    menu.get_by_role("menuitem", name="Exclude").tap()
     tab.wait_for_query(("not.namespace", "staging"))
     assert tab.state(FITS)
 

@@ -26,7 +26,7 @@ export function MoreMenu() {
           <>
             <MenuItem
               name="Read again…"
-              about="Use the formats and prices of the running version"
+              about="Reads the stored bodies with today's formats and prices"
               onSelect={() => {
                 closeMenu();
                 reread.open();

@@ -207,7 +207,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
           </Combobox.Options>
           {phrase !== undefined && <div className={css.about}>Without quotes, each word matches anywhere.</div>}
           <Combobox.Footer className={css.hint}>
-            <kbd>↓</kbd> choose <kbd>Tab</kbd> complete <kbd>Enter</kbd> filter the log
+            <kbd>↓</kbd> select <kbd>Tab</kbd> complete <kbd>Enter</kbd> filter the log
           </Combobox.Footer>
         </Combobox.Dropdown>
       </Combobox>

@@ -38,7 +38,7 @@ function SavedFilters({ onSelect }: { onSelect: () => void }) {
   if (saved.length === 0) {
     return (
       <p className="note" tabIndex={-1} ref={deleted && focus}>
-        No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
+        No saved filters yet. {filter.length === 0 ? "Filter the log, then select" : "Select"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
     );

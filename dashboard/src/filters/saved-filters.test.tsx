@@ -109,7 +109,7 @@ it("without a filter there is nothing to save", async () => {
   await show("");
   expect(screen.queryByRole("button", { name: "Save filter…" })).toBeNull();
   await click("Saved");
-  expect(await screen.findByText(/No saved filters yet\. Filter the log, then choose/)).toBeVisible();
+  expect(await screen.findByText(/No saved filters yet\. Filter the log, then select/)).toBeVisible();
 });
 
 it("a saved filter is a link that replaces filter, time range and order", async () => {

@@ -99,11 +99,11 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
           Only this {text.name}
         </Menu.Item>
-        <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt</kbd>}>
-          Also this one
+        <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt-click</kbd>}>
+          Include as well
         </Menu.Item>
-        <Menu.Item onClick={commit(excludeValue)} rightSection={<kbd>Shift</kbd>}>
-          Not this one
+        <Menu.Item onClick={commit(excludeValue)} rightSection={<kbd>Shift-click</kbd>}>
+          Exclude
         </Menu.Item>
         {name === "namespace" && (
           <Menu.Item onClick={togglePin} closeMenuOnClick={false} rightSection={<kbd>p</kbd>}>

@@ -145,7 +145,7 @@ function Palette({ typed: typedBefore, actions, onClose, onFollow }: PaletteProp
         </Box>
       )}
       <div className={`${inputCss.hint} top-line`}>
-        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl+Enter</kbd> open in a new tab <kbd>Esc</kbd> close
+        <kbd>↑ ↓</kbd> select <kbd>Enter</kbd> open <kbd>Ctrl+Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>
     </>
   );

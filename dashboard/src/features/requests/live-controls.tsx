@@ -57,7 +57,7 @@ export function LiveSwitch() {
   if (search.sort !== undefined) {
     return (
       <span className={`muted nowrap ${pageCss.notLive}`}>
-        not live<span> while sorted</span>
+        paused<span> while sorted</span>
       </span>
     );
   }

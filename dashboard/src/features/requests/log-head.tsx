@@ -60,7 +60,7 @@ function titleOf(id: ColumnId, automatic: ColumnId | undefined): ReactNode {
     );
   const [field] = columnOf(id).sorts ?? [];
   if (id === automatic) {
-    const title = `The property ${label}. This column was chosen automatically. You can choose others in the menu of columns.`;
+    const title = `The property ${label}. This column was selected automatically. You can select others in the menu of columns.`;
     return <span title={title}>{label}</span>;
   }
   return field === undefined ? <span title={label}>{label}</span> : <SortLink field={field}>{label}</SortLink>;

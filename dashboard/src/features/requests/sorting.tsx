@@ -160,7 +160,7 @@ function SortSelect() {
 
 function incomplete(order: "asc" | undefined): string {
   const values = order === "asc" ? "lower" : "higher";
-  return `The search reached its time limit, so ${values} values may be missing. Choose a shorter time range.`;
+  return `The search reached its time limit, so ${values} values may be missing. Select a shorter time range.`;
 }
 
 function titleOf(rows: number, sort: string, order: "asc" | undefined): string {
