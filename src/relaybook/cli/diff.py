@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from relaybook.cli.failure import CommandFailed
-from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, truncate_middle
+from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, plural, result, truncate_middle
 from relaybook.cli.source import LogSource, open_log
 from relaybook.cli.terms import lag_hint
 from relaybook.cli.wrapping import Styled, wrapped
@@ -97,7 +97,7 @@ class _Report:
         if message["kind"] in _RUNS:
             sign, word = _RUNS[message["kind"]]
             count = message.get("count", 1)
-            yield f"{_INDENT}{sign} {count:,} {word} message{'s' * (count != 1)}"
+            yield f"{_INDENT}{sign} {plural(count, f'{word} message', f'{word} messages')}"
             return
         name = " ".join(filter(None, (message.get("role") or UNKNOWN, message.get("name"))))
         yield f"{_INDENT}{_title(name, message['kind'])}"
@@ -113,7 +113,7 @@ class _Report:
         segments = [segment for piece in text["pieces"] for segment in _segments(piece)]
         yield from self._wrapped(segments, _INDENT * 2)
         if "more" in text:
-            yield f"{_INDENT}{_INDENT}… {text['more']:,} more differences"
+            yield f"{_INDENT}{_INDENT}… {plural(text['more'], 'more difference', 'more differences')}"
 
     def _wrapped(self, segments: list[Styled], indent: str = _INDENT) -> Iterator[str]:
         return wrapped(segments, _WIDTH, indent, _COLORS if self._has_color else {})
@@ -128,7 +128,7 @@ def _segments(piece: dict[str, Any]) -> Iterator[Styled]:
         yield style, f"{before}{text}{after}"
         return
     yield style, f"{before}{text}"
-    yield "", f" … {piece['omitted']:,} characters … "
+    yield "", f" … {plural(piece['omitted'], 'character', 'characters')} … "
     yield style, f"{end}{after}"
 
 

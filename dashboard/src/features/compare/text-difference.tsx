@@ -1,6 +1,6 @@
 /** The difference between two texts, side by side, or below each other on a narrow screen. */
 
-import { count } from "~/format/number";
+import { plural } from "~/format/number";
 import type { TextDifference } from "~/generated/api-types";
 import css from "./compare.module.css";
 import { type Segment, textRows } from "./text-rows";
@@ -14,7 +14,7 @@ export function TextDifferenceView({ difference, isMono = false }: { difference:
         "omitted" in row ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows of one text, in order
           <p key={at} className={css.fold}>
-            {count(row.omitted)} equal characters
+            {plural(row.omitted, "equal character")}
           </p>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows of one text, in order
@@ -24,7 +24,7 @@ export function TextDifferenceView({ difference, isMono = false }: { difference:
           </div>
         ),
       )}
-      {difference.more !== undefined && <p className={css.fold}>{count(difference.more)} more differences</p>}
+      {difference.more !== undefined && <p className={css.fold}>{plural(difference.more, "more difference")}</p>}
     </div>
   );
 }
