@@ -252,7 +252,7 @@ ADDRESSES: Final = {
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
     "comparison": ("/compare/{answer}/{error}", "main:has-text('Different: result') ins"),
     "no last good request": ("/compare/last-good/{thread}", "main:has-text('no other good request')"),
-    "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('cannot be read')"),
+    "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('does not name a conversation')"),
 }
 
 

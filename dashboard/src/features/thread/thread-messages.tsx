@@ -1,5 +1,6 @@
 /** Messages shown instead of a thread. */
 
+import { ApiError } from "~/domain/api-error";
 import { describeValue } from "~/domain/filter-text";
 import { useListNavigate } from "~/navigation/links";
 import { ALL_NAMESPACES } from "~/navigation/list-search";
@@ -29,13 +30,13 @@ export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetr
 /** Shown if the thread could not be read. Says why, whether requests are still logged, and what to do next. */
 export function ThreadError({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const go = useListNavigate();
+  const all = { label: "All namespaces", onClick: () => go(ALL_NAMESPACES) };
+  if (!(error instanceof ApiError && error.status === 400)) {
+    return <ReadError error={error} subject="The thread" onRetry={onRetry} action={all} />;
+  }
   return (
-    <ReadError
-      error={error}
-      subject="The thread"
-      onRetry={onRetry}
-      invalid="This address cannot be read"
-      action={{ label: "All namespaces", onClick: () => go(ALL_NAMESPACES) }}
-    />
+    <Message isError actions={[all]}>
+      <p>This address does not name a conversation. Open one from a namespace or a request.</p>
+    </Message>
   );
 }

@@ -8,7 +8,7 @@ import type { CacheReport, ThreadRow } from "~/generated/api-types";
 import { APIS } from "~/generated/vocabulary";
 import css from "./conversation-view.module.css";
 
-/** The share of the tokens sent again that was cached, or where the cache broke. Loaded when the turn is near. */
+/** The share of the repeated tokens that was cached, or where the cache broke. Loaded when the turn is near. */
 export function TurnCache({ row, isNear }: { row: ThreadRow; isNear: boolean }) {
   const isCompared = APIS[row.kind].is_conversation && row.outcome !== "open" && row.follows !== null;
   const { data } = useQuery({ ...cacheQuery(row.id), enabled: isNear && isCompared });
@@ -35,5 +35,6 @@ function titleOf(report: CacheReport): string {
   const { sent_again_tokens, cached_tokens, missed_tokens, missed_usd } = report;
   const more = missed_usd === null ? "" : `, about ${money(missed_usd)} more`;
   const missed = missed_tokens ? ` ≈${count(missed_tokens)} tokens were not cached${more}.` : "";
-  return `Sent again ≈${count(sent_again_tokens)} tokens, cached ${count(cached_tokens)}. ${report.text}${missed}`;
+  const cached = cached_tokens === 0 ? "none" : count(cached_tokens);
+  return `Repeated from the turn before: ≈${count(sent_again_tokens)} tokens, ${cached} cached. ${report.text}${missed}`;
 }
