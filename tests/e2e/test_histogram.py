@@ -82,7 +82,7 @@ def test_a_time_range_without_requests_can_be_selected_and_shows_a_message(share
     drag(tab, 0.1, 0.4)
     tab.page.mouse.up()
     assert selected_range(tab)["namespace"] == "staging"
-    expect(tab.page.get_by_role("main")).to_contain_text("where namespace is staging")
+    expect(tab.page.get_by_role("main")).to_contain_text(") in the namespace staging.")
 
 
 def test_escape_cancels_a_drag(shared_tab: LogPage, log: list[str]) -> None:

@@ -76,7 +76,7 @@ def _delete(
         deletion = log.request_deletion(terms, count)
     except CountChanged:
         return False
-    _watch(log, deletion, waits=waits)
+    _watch(log, terms, deletion, waits=waits)
     return True
 
 
@@ -106,7 +106,7 @@ def _ask(count: int) -> None:
         raise CommandFailed("Nothing was deleted.")
 
 
-def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
+def _watch(log: LogSource, terms: Terms, deletion: dict[str, Any], *, waits: bool) -> None:
     """Show the progress until the requests are removed, or with ``waits`` until the deletion is done.
 
     Raises CommandFailed on Ctrl+C.
@@ -125,7 +125,9 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
     if deletion["state"] == "done":
         print(f"Erased at {deletion['done_at']}: no file of the log contains the bytes of these requests any more.")
     else:
-        print(log.pending_text(deletion["id"]), file=sys.stderr)
+        print(log.pending_text, file=sys.stderr)
+    if (url := log.receipt_url(deletion["id"], terms)) is not None:
+        print(f"Receipt, whose address contains the filter: {url}")
 
 
 @contextmanager

@@ -228,11 +228,15 @@ class ServerLog:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def pending_text(self, deletion_id: str) -> str:
+    @property
+    def pending_text(self) -> str:
         return (
             "The requests are gone from the log. Their bytes are being erased from the disk, usually within ten "
-            f"minutes. To follow the deletion, see {self._base}/api/deletions/{deletion_id}"
+            "minutes."
         )
+
+    def receipt_url(self, deletion_id: str, terms: list[tuple[str, str]]) -> str | None:
+        return f"{self._base}/deletions/{quote(deletion_id, safe='')}?{urlencode(terms)}"
 
     def _change(self, path: str, terms: list[tuple[str, str]], method: str) -> dict[str, Any]:
         try:

@@ -122,8 +122,12 @@ class LogSource(Protocol):
         If no server is running, this method itself carries out the reread.
         """
 
-    def pending_text(self, deletion_id: str) -> str:
-        """Return a text that says why a deletion is not done yet, although its requests are removed."""
+    @property
+    def pending_text(self) -> str:
+        """Says why a deletion is not done yet, although its requests are removed."""
+
+    def receipt_url(self, deletion_id: str, terms: Terms) -> str | None:
+        """Return the address of the receipt of a deletion with this filter. `None` if no server is used."""
 
     def export(self, terms: Terms, options: Terms) -> Iterator[bytes]:
         """Begin an export, and return the chunks of its file. Reading a chunk may raise CommandFailed.

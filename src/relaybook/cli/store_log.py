@@ -218,11 +218,15 @@ class StoreLog:
     def follow_reread(self, reread_id: str) -> Iterator[dict[str, Any]]:
         return follow_reread(self._store, self._reader, reread_id, self._settings)
 
-    def pending_text(self, deletion_id: str) -> str:
+    @property
+    def pending_text(self) -> str:
         return (
             f"The requests are gone from the log. Some of their bytes are still in the journal in {self.name}. The "
             "server erases these bytes, usually within ten minutes. If no server is running, start relaybook serve."
         )
+
+    def receipt_url(self, deletion_id: str, terms: list[tuple[str, str]]) -> str | None:
+        return None
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
         try:

@@ -37,7 +37,7 @@ _AGENT_RESULTS: Final = {
     "journal": "journal.py opens the file in text mode, so that line ends are translated.",
     "clock": "clock.py reads the wall clock, which can go backwards.",
     "unit": "214 tests passed, none failed.",
-    "integration": "38 tests passed, 1 failed: `test_the_last_line_is_kept`.",
+    "integration": "Exit code: 1\n38 tests passed, 1 failed: `test_the_last_line_is_kept`.",
 }
 _AGENT_SESSIONS: Final = (
     (

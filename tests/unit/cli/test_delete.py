@@ -61,8 +61,12 @@ class Log:
             }
             yield {"id": deletion_id, "requests": 2, "removed": self.requested[0][1], "state": state} | times
 
-    def pending_text(self, deletion_id: str) -> str:
-        return f"waiting for {deletion_id}"
+    @property
+    def pending_text(self) -> str:
+        return "waiting"
+
+    def receipt_url(self, deletion_id: str, terms: list[tuple[str, str]]) -> str | None:
+        return None
 
     def values(self, field: str) -> list[str]:
         return ["ios"]
@@ -118,7 +122,7 @@ def test_it_shows_five_requests_and_asks(
     assert lines[0] == "2 requests that match are still running and will not be deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
     assert lines[6:] == ["… and 32 older requests", "37 requests deleted.", REMOVED]
-    assert output.err == "waiting for d1\n"
+    assert output.err == "waiting\n"
     ((terms, count),) = log.requested
     assert count == 37
     assert [name for name, _ in terms] == ["namespace", "to"]

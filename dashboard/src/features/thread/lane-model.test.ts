@@ -48,9 +48,12 @@ function agentWith(subagents: number): Lanes {
 }
 
 describe("of several conversations", () => {
-  it("all are drawn at first if they are few, otherwise the one with the most requests", () => {
+  it("all are drawn at first if they are few, otherwise the one with the most tool calls, then requests", () => {
     expect(firstDrawn(agentWith(1))).toBe(ALL);
-    expect(firstDrawn(agentWith(6))).toBe("c0");
+    const many = agentWith(6);
+    expect(firstDrawn(many)).toBe("c0");
+    const calls = sampleLanes().calls.map((call) => ({ ...call, lane: 3 }));
+    expect(firstDrawn({ ...many, calls })).toBe("c3");
   });
 
   it("a turn is that of the drawn conversation, or of the one with the most requests", () => {

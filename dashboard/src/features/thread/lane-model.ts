@@ -72,12 +72,14 @@ export const ALL = "all";
 /** If there are more conversations than this, only one is drawn at first. */
 const FEW = 4;
 
-/** The conversations that are drawn at first: all if they are few, otherwise the one with the most requests. */
-export function firstDrawn({ lanes }: Lanes): string {
+/** The conversations that are drawn at first: all if they are few, otherwise the one with the most tool calls. */
+export function firstDrawn({ lanes, calls }: Lanes): string {
   const conversations = lanes.filter(({ tool }) => tool === null);
   if (conversations.length <= FEW) return ALL;
-  const rank = ({ conversation, count }: Lane) => (conversation === null ? 0 : count);
-  return groupKey(conversations.reduce((best, lane) => (rank(lane) > rank(best) ? lane : best)));
+  const named = conversations.filter(({ conversation }) => conversation !== null);
+  const callsOf = (model: Lane) => calls.filter(({ lane }) => lanes[lane]?.conversation === model.conversation).length;
+  const [first] = named.sort((a, b) => callsOf(b) - callsOf(a) || b.count - a.count);
+  return first === undefined ? ALL : groupKey(first);
 }
 
 /**
