@@ -186,7 +186,7 @@ FIELDS: Final[dict[str, Field]] = {
 #: Copies of deleted requests that no deletion reaches.
 NOT_ERASED: Final = (
     "Backups that were made before the requests were removed still contain them. Relaybook does not know where backups "
-    "are kept. Delete them, or make new ones.",
+    "are kept. Delete them, and make new ones if you need them.",
     "Exported files, snapshots of the disk, and data that was sent to other systems can still contain the requests. "
     "Relaybook does not know them.",
     "The upstream received the requests. A deletion in the log does not change what the upstream keeps.",

@@ -55,7 +55,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
             Namespace
           </th>
           <th scope="col" className={css.hours} style={{ width: 140 }}>
-            <span title="Requests per hour, failed requests in red; each row has its own scale">24 hours</span>
+            <span title="Requests per hour, failed requests in red; each row has its own scale">Last 24 hours</span>
           </th>
           {COLUMNS.map((column) => (
             <th

@@ -143,7 +143,7 @@ export function PropertyValues({ property, list }: Props) {
                   <bdi>{property}</bdi>
                 </th>
                 <th scope="col" className={tableCss.hours} style={{ width: 140 }}>
-                  <span title="Requests per hour; each row has its own scale">24 hours</span>
+                  <span title="Requests per hour; each row has its own scale">Last 24 hours</span>
                 </th>
                 <th scope="col" className={tableCss.requests} style={{ width: 116 }}>
                   Requests

@@ -229,7 +229,7 @@ export function Totals({ answer: { total, from, to, previous }, feedback }: Tota
   if (feedback?.mean_score != null) {
     const { requests: rated, scores, complete } = feedback;
     const of = `${complete ? "" : "the newest "}${plural(scores, "score")} of ${plural(rated, "request")} with feedback`;
-    facts.push({ name: "mean score", value: scoreText(feedback.mean_score), title: `Mean of ${of}` });
+    facts.push({ name: "mean feedback score", value: scoreText(feedback.mean_score), title: `Mean of ${of}` });
   }
   return <FactList facts={facts} />;
 }

@@ -56,7 +56,7 @@ it("shows the mean score if any request has feedback, and groups by label", asyn
     return url.includes("/api/feedback") ? Response.json(summary) : others(url);
   });
   await renderAt("?by=label&model=gpt-4o", <OverviewContent />);
-  expect(await screen.findByText("mean score")).toBeVisible();
+  expect(await screen.findByText("mean feedback score")).toBeVisible();
   expect(screen.getByTitle("Mean of 12 scores of 9 requests with feedback")).toHaveTextContent("0.754");
   expect(screen.getByRole("link", { name: "Filter by label good" })).toBeVisible();
 });
