@@ -76,6 +76,16 @@ def _send(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
     return status, responded, json.loads(text)
 
 
+def _wait_for_gaps(service: Service, reason: str, requests: int) -> None:
+    """Wait until the gaps have this number of requests. The relay reports them a second after the disk is freed."""
+
+    def counted() -> bool:
+        gaps = service.server.get("/api/status")["gaps"]
+        return sum(gap["count"] for gap in gaps if gap["reason"] == reason) == requests
+
+    wait_until(counted, _TIMEOUT_SECONDS, f"{requests} requests in gaps")
+
+
 class Trial:
     """A service under load on a disk that is filled and freed, and the check of its log."""
 
@@ -161,9 +171,8 @@ def test_on_a_full_disk_requests_are_rejected_and_the_service_recovers_by_itself
         trial.judge()
         recorded = {record.properties.get("tag") for record in service.all_records()}
         rejected = sum(call.status == 503 or call.tag not in recorded for call in trial.load.calls) + 1
-        status = service.server.get("/api/status")
-        assert sum(gap["count"] for gap in status["gaps"] if gap["reason"] == "log_unavailable") == rejected
-        assert status["frames_lost"] == 0
+        _wait_for_gaps(service, "log_unavailable", rejected)
+        assert service.server.get("/api/status")["frames_lost"] == 0
         assert _get(service, "/readyz") == (200, "ready\n")
         assert service.server.stop() == 0
 
@@ -227,9 +236,8 @@ def test_with_forwarding_enabled_no_client_is_interrupted_and_the_log_shows_what
         assert {records[tag].outcome for tag in cut_short} <= {"interrupted"}
         assert cut_short or trial_of is Forwarding
         missing = {call.tag for call in calls} - set(records)
-        gaps = service.server.get("/api/status")["gaps"]
-        assert {gap["reason"] for gap in gaps} == {"forwarded_unlogged"}
-        assert sum(gap["count"] for gap in gaps) == len(missing) + trial.unlogged
+        _wait_for_gaps(service, "forwarded_unlogged", len(missing) + trial.unlogged)
+        assert {gap["reason"] for gap in service.server.get("/api/status")["gaps"]} == {"forwarded_unlogged"}
         trial.judge(without=missing | cut_short)
         assert _get(service, "/readyz") == (200, "ready\n")
         assert service.server.stop() == 0
