@@ -58,7 +58,7 @@ def _totals(lanes: dict[str, Any]) -> Iterator[str]:
     yield f"tool calls  {totals['calls']:,}{f' ({other})' if other else ''}"
     yield (
         f"time        {_seconds(totals['wall_ms'])} in all: model {_seconds(totals['model_wall_ms'])}, tools "
-        f"{_seconds(totals['tool_wall_ms'])} (sum of calls {_seconds(totals['tool_ms'])}), neither "
+        f"{_seconds(totals['tool_wall_ms'])} (sum of calls {_seconds(totals['tool_ms'])}), idle "
         f"{_seconds(totals['idle_ms'])}"
     )
     yield f"tokens      {tokens(totals)}"

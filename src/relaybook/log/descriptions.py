@@ -64,7 +64,7 @@ FIELDS: Final[dict[str, Field]] = {
             "429": "rate limited",
         },
     ),
-    "duration": Field("duration", "total time: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms", UNKNOWN)),
+    "duration": Field("duration", "how long it took: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms", UNKNOWN)),
     "cost": Field("cost", "US dollars: >0.01", (">0.01", ">0.1", ">1", "<0.001", UNKNOWN)),
     "user": Field("user", "user in the request"),
     "session": Field("session", "session of the client, such as a coding agent"),

@@ -39,7 +39,7 @@ class Number(NamedTuple):
 #: The numbers by which the log can be sorted, in the order in which they are offered.
 SORTED_NUMBERS: Final = (
     Number("cost_usd", "cost", "usd", "cost", "Most expensive first", "Cheapest first", "a cost"),
-    Number("duration_ms", "duration", "milliseconds", "total time", "Slowest first", "Fastest first", "a total time"),
+    Number("duration_ms", "duration", "milliseconds", "duration", "Slowest first", "Fastest first", "a duration"),
     Number(
         "first_token_ms",
         "first_token",
@@ -65,7 +65,7 @@ SORTED_NUMBERS: Final = (
         "input tokens",
         "Most input tokens first",
         "Fewest input tokens first",
-        "input tokens",
+        "a count of input tokens",
     ),
     Number(
         "output_tokens",
@@ -74,7 +74,7 @@ SORTED_NUMBERS: Final = (
         "output tokens",
         "Most output tokens first",
         "Fewest output tokens first",
-        "output tokens",
+        "a count of output tokens",
     ),
     Number(
         "cached_tokens",
@@ -83,7 +83,7 @@ SORTED_NUMBERS: Final = (
         "cached tokens",
         "Most cached tokens first",
         "Fewest cached tokens first",
-        "cached tokens",
+        "a count of cached tokens",
     ),
     Number(
         "cached_share",
@@ -101,7 +101,7 @@ SORTED_NUMBERS: Final = (
         "reasoning tokens",
         "Most reasoning tokens first",
         "Fewest reasoning tokens first",
-        "reasoning tokens",
+        "a count of reasoning tokens",
     ),
     Number(
         "request_bytes",

@@ -10,7 +10,7 @@ _OPENAI_VARIABLE: Final = (
 )
 _ANTHROPIC_VARIABLE: Final = "Without changing a program, set `ANTHROPIC_CUSTOM_HEADERS` to one `Name: value` per line."
 _OPENAI_ENVIRONMENT: Final = Snippet(
-    "In the environment, for a program that you do not change",
+    "In the environment, without changing the program",
     "sh",
     """\
 export OPENAI_BASE_URL={{url}}
@@ -20,7 +20,7 @@ export OPENAI_CUSTOM_HEADERS='{{prefix}}-Namespace: my-app
 """,
 )
 _ANTHROPIC_ENVIRONMENT: Final = Snippet(
-    "In the environment, for a program that you do not change",
+    "In the environment, without changing the program",
     "sh",
     """\
 export ANTHROPIC_BASE_URL={{url}}

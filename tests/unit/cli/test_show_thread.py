@@ -56,7 +56,7 @@ def test_turns_calls_and_totals_are_printed(settings: Configuration, capsys: pyt
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "requests    2"
     assert lines[1] == "tool calls  3 (1 failed, 1 without a result)"
-    assert lines[2] == "time        4.00 s in all: model 2.00 s, tools 2.00 s (sum of calls 4.00 s), neither 0.0 ms"
+    assert lines[2] == "time        4.00 s in all: model 2.00 s, tools 2.00 s (sum of calls 4.00 s), idle 0.0 ms"
     assert "tool        read_file: 1 call, 2.00 s, longest 2.00 s" in lines
     turns = [line for line in lines if line.startswith("turn ")]
     assert [line.split()[1] for line in turns] == ["1", "2"]

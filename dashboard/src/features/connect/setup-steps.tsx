@@ -65,7 +65,7 @@ export function BaseUrlSection({ connection, route }: OnRouteProps) {
       </Group>
       <p>
         {connection.anyKey !== null ? (
-          "The upstream is simulated. It needs no API key and no network."
+          "The upstream is simulated, without network. Any API key works."
         ) : (
           <>
             Requests are forwarded unchanged to <code>{upstream}</code> and logged.

@@ -190,7 +190,7 @@ it("lists the actions that are possible, with their keys, and runs one after the
 
 it.each([
   ["cached", "Sort by cached tokens Most cached tokens first", "/requests?model=o1&sort=cached_tokens"],
-  ["fastest", "Sort by total time Fastest first", "/requests?model=o1&sort=duration_ms&order=asc"],
+  ["fastest", "Sort by duration Fastest first", "/requests?model=o1&sort=duration_ms&order=asc"],
   ["cheapest", "Sort by cost Cheapest first", "/requests?model=o1&sort=cost_usd&order=asc"],
   ["sort cost", "Sort by cost Most expensive first", "/requests?model=o1&sort=cost_usd"],
 ])("sorts the log with a text and Enter: %s", async (text, name, address) => {

@@ -6,6 +6,7 @@ import { useLocation } from "@tanstack/react-router";
 import { useCallback, useSyncExternalStore } from "react";
 import { type HoldReason, heldQuery, useIsLiveLost } from "~/api/live-stream";
 import { isFailing, statusQuery } from "~/api/status";
+import { isSortField } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
@@ -54,6 +55,7 @@ export function LiveSwitch() {
   const held = useQuery(heldQuery()).data ?? null;
   const isHeld = state === "live" && held !== null;
   const { live: _, ...whileLive } = search;
+  if (search.sort !== undefined && !isSortField(search.sort)) return null;
   if (search.sort !== undefined) {
     return (
       <span className={`muted nowrap ${pageCss.notLive}`}>

@@ -226,7 +226,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
     return (
       <Message
         isError
-        actions={[{ label: "Sort by newest", onClick: () => go({ search: withSort(search, undefined) }) }]}
+        actions={[{ label: "Newest first", onClick: () => go({ search: withSort(search, undefined) }) }]}
       >
         <p>
           The log cannot be sorted by “<bdi>{sort}</bdi>”.

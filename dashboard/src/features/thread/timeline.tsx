@@ -99,7 +99,7 @@ function factsOf(totals: LaneTotals) {
   const more = details.filter(Boolean).join(", ");
   return [
     {
-      name: "total",
+      name: "elapsed",
       value: duration(totals.wall_ms),
       title: "From the start of the first request to the end of the last. Model and tools can run at the same time.",
     },
@@ -113,7 +113,7 @@ function factsOf(totals: LaneTotals) {
       value: duration(totals.tool_wall_ms),
       title: `Time in which at least one call ran. ${ONCE} Sum of all calls: ${duration(totals.tool_ms)}`,
     },
-    { name: "neither", value: duration(totals.idle_ms), title: "Time in which neither a request nor a call ran" },
+    { name: "idle", value: duration(totals.idle_ms), title: "Time in which neither a request nor a call ran" },
     { name: "tool calls", value: `${count(calls)}${more && ` (${more})`}` },
   ];
 }
@@ -136,7 +136,7 @@ function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps
           <tr>
             <th scope="col">Tool</th>
             <th scope="col">Calls</th>
-            <th scope="col">Total</th>
+            <th scope="col">Time</th>
             <th scope="col">Longest</th>
             <th scope="col">Failed</th>
             <th scope="col">No result</th>
