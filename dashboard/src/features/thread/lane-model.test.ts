@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Lanes } from "~/generated/api-types";
 import { sampleLanes } from "~/test/lanes";
-import { ALL, barBeside, firstDrawn, groupLanes, requestOfTurn, timeAxis } from "./lane-model";
+import { ALL, barBeside, firstDrawn, groupLanes, numberedTurns, timeAxis } from "./lane-model";
 
 describe("lanes", () => {
   const groups = groupLanes(sampleLanes());
@@ -56,10 +56,15 @@ describe("of several conversations", () => {
     expect(firstDrawn({ ...many, calls })).toBe("c3");
   });
 
-  it("a turn is that of the drawn conversation, or of the one with the most requests", () => {
-    expect(requestOfTurn(agentWith(2), 4, ALL)?.id).toBe("r0");
-    expect(requestOfTurn(agentWith(2), 4, "c1")?.id).toBe("r1");
-    expect(requestOfTurn(agentWith(2), 5, ALL)).toBeUndefined();
+  it("turns have numbers only in the drawn conversation", () => {
+    const idsOf = (drawn: string) => numberedTurns(agentWith(2), drawn).map(({ id }) => id);
+    expect(idsOf("c1")).toEqual(["r1"]);
+    expect(idsOf(ALL)).toEqual([]);
+    expect(idsOf("other")).toEqual([]);
+  });
+
+  it("the only conversation is drawn with all others, and its turns have numbers", () => {
+    expect(numberedTurns(sampleLanes(), ALL).map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 });
 

@@ -82,19 +82,14 @@ export function firstDrawn({ lanes, calls }: Lanes): string {
   return first === undefined ? ALL : groupKey(first);
 }
 
-/**
- * The request with this turn. If several conversations have the turn, the conversation that is drawn is preferred, then
- * the one with the most requests.
- */
-export function requestOfTurn({ lanes, requests }: Lanes, turn: number, drawn: string): LaneRequest | undefined {
-  const rank = ({ lane: at }: LaneRequest) => {
-    const lane = lanes[at];
-    if (lane === undefined) return 0;
-    if (groupKey(lane) === drawn) return Number.POSITIVE_INFINITY;
-    return lane.conversation === null ? 0 : lane.count;
-  };
-  const found = requests.filter((request) => request.turn === turn);
-  return found.sort((a, b) => rank(a) - rank(b)).at(-1);
+/** The turns of the drawn conversation. Empty if several are drawn, because each counts its turns from 1. */
+export function numberedTurns({ lanes, requests }: Lanes, drawn: string): readonly LaneRequest[] {
+  const conversationOf = ({ lane }: LaneRequest) => lanes[lane]?.conversation ?? null;
+  const turns = requests.filter((request) => {
+    const conversation = conversationOf(request);
+    return conversation !== null && (drawn === ALL || conversation === drawn);
+  });
+  return new Set(turns.map(conversationOf)).size === 1 ? turns : [];
 }
 
 /** The bars in time order, each in the first row that is free. */

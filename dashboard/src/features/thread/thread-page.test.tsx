@@ -297,10 +297,7 @@ describe("messages of a thread", () => {
     expect(await screen.findByText(/not part of a conversation/)).toHaveTextContent(
       "Most of these requests are not part of a conversation",
     );
-    expect(screen.getByRole("link", { name: "Open them in the log" })).toHaveAttribute(
-      "href",
-      "/requests?namespace=user-42",
-    );
+    expect(screen.getByRole("link", { name: "Show requests" })).toHaveAttribute("href", "/requests?namespace=user-42");
   });
 
   it("do not mention conversations if there are few requests", async () => {

@@ -3,7 +3,7 @@
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { type ComponentProps, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
+import { type ComponentProps, Suspense, useCallback, useMemo, useState } from "react";
 import { lanesQuery } from "~/api/lanes";
 import type { Term } from "~/domain/filter";
 import { formatSearch } from "~/domain/log-search";
@@ -22,7 +22,7 @@ import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ConversationView } from "./conversation-view";
-import { ALL, firstDrawn, groupLanes, requestOfTurn } from "./lane-model";
+import { ALL, firstDrawn, groupLanes, numberedTurns } from "./lane-model";
 import type { Outline as OutlineType } from "./outline";
 import { ScrollPosition, type ShowTurn } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
@@ -167,8 +167,8 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
             ]}
           />
         )}
-        {isOpen && drawn !== ALL && <span className="muted">Totals and tools are those of all conversations.</span>}
         <GoToTurn lanes={lanes} drawn={drawn} onTurn={onTurn} />
+        {isOpen && drawn !== ALL && <span className="muted">Totals and tools are those of all conversations.</span>}
       </Group>
       {isOpen && (
         <Suspense fallback={<p className={pageCss.loading}>Loading…</p>}>
@@ -183,16 +183,19 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
   );
 }
 
-/** A field for the number of a turn. */
+/** A field for the number of a turn, if one conversation is drawn. */
 function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
-  const last = Math.max(1, ...lanes.requests.map(({ turn }) => turn));
+  const turns = numberedTurns(lanes, drawn);
+  if (turns.length === 0) return null;
+  const numbers = turns.map(({ turn }) => turn);
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   return (
     <form
       className={css.goTo}
       onSubmit={(event) => {
         event.preventDefault();
         const turn = Number(new FormData(event.currentTarget).get("turn"));
-        const found = requestOfTurn(lanes, turn, drawn);
+        const found = turns.findLast((request) => request.turn === turn);
         if (found !== undefined) onTurn(found.id);
       }}
     >
@@ -201,8 +204,8 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
         name="turn"
         inputMode="numeric"
         autoComplete="off"
-        aria-label={`Go to turn, 1 to ${last}`}
-        placeholder={`Go to turn 1–${last}`}
+        aria-label={`Go to turn, ${first} to ${last}`}
+        placeholder={`Go to turn ${first}–${last}`}
       />
     </form>
   );
@@ -252,18 +255,15 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
 /** A notice that most requests do not continue another request. */
 export function NoConversationsNotice({ latest }: { latest: Thread }) {
   if (mayBeConversation(latest)) return null;
-  return (
-    <p className={`bottom-line ${css.notice}`}>
-      Most of these requests are not part of a conversation. <LogLink>Open them in the log</LogLink>
-    </p>
-  );
+  return <p className={`bottom-line ${css.notice}`}>Most of these requests are not part of a conversation.</p>;
 }
 
 const PROPERTY = "property.";
 
 /** The value of the thread, and the totals of all its requests. */
 export function ThreadHead({ thread, lanes }: { thread: ThreadState; lanes: Lanes | undefined }) {
-  const { filter } = useLogSearch();
+  const search = useLogSearch();
+  const { filter } = search;
   const { latest, conversations, hasEarlier } = thread;
   const isWhole = lanes?.has_older === false;
   const total = latest?.total ?? (isWhole ? lanes.totals : null);
@@ -291,7 +291,9 @@ export function ThreadHead({ thread, lanes }: { thread: ThreadState; lanes: Lane
       {latest !== undefined && latest.data.length > 0 && <FactList facts={facts} />}
       {filter.length > 0 && (
         <span className={css.way}>
-          <LogLink>Open in the log</LogLink>
+          <AppLink className={pageCss.link} href={logHref(search)}>
+            Show requests
+          </AppLink>
         </span>
       )}
     </Group>
@@ -312,14 +314,4 @@ function Name({ term }: { term: Term | undefined }) {
     );
   }
   return term.name.startsWith(PROPERTY) ? <PropertyChip name={term.name.slice(PROPERTY.length)} value={value} /> : null;
-}
-
-/** A link to the log of this thread. */
-function LogLink({ children }: { children: ReactNode }) {
-  const search = useLogSearch();
-  return (
-    <AppLink className={pageCss.link} href={logHref(search)}>
-      {children}
-    </AppLink>
-  );
 }

@@ -168,6 +168,19 @@ it("goes to a turn from its bar, from the outline, and by its number", async () 
   expect(await article(2)).toHaveFocus();
 });
 
+it("the field for a turn belongs to the conversation in the timeline", async () => {
+  const lanes = sampleLanes();
+  const other = lanes.requests.map((request) => (request.id === "9" ? { ...request, turn: 7 } : request));
+  const several = lanes.lanes.map((lane) => (lane.conversation === null ? { ...lane, conversation: "9" } : lane));
+  await open({ ...lanes, lanes: several, requests: other });
+  const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
+  expect(screen.queryByRole("textbox", { name: /Go to turn/ })).toBeNull();
+  await userEvent.selectOptions(select, "1");
+  expect(screen.getByRole("textbox", { name: "Go to turn, 1 to 3" })).toBeVisible();
+  await userEvent.selectOptions(select, "9");
+  expect(screen.getByRole("textbox", { name: "Go to turn, 7 to 7" })).toBeVisible();
+});
+
 it("is not read for requests that are no conversation", async () => {
   const rows = Array.from({ length: 5 }, (_, at) => threadRow(String(at + 1), { conversation: String(at) }));
   const requests = answerThread({ thread: () => threadPage(rows, { is_thread: false }) });

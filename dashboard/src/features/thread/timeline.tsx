@@ -136,7 +136,7 @@ function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps
           <tr>
             <th scope="col">Tool</th>
             <th scope="col">Calls</th>
-            <th scope="col">Time</th>
+            <th scope="col">Total time</th>
             <th scope="col">Longest</th>
             <th scope="col">Failed</th>
             <th scope="col">No result</th>

@@ -66,7 +66,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
 export function ResponseBlock({ request }: { request: RequestDetail }) {
   const outputs = request.response?.outputs ?? [];
   const [output] = outputs;
-  const { tone, text } = summarizeOutcome(request, EPOCH);
+  const { tone, text, more } = summarizeOutcome(request, EPOCH);
   const isComplete = request.outcome === "complete" && !request.failed;
   return (
     <MessageBlock by={responseBy(request.kind)} kind="output" isResponse>
@@ -78,7 +78,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
       )}
       {!isComplete && (
         <Box component="p" className="wrap-anywhere" fz={13} data-tone={tone}>
-          {text}
+          {text} {more}
         </Box>
       )}
       {isComplete && output === undefined && <p className="note">{explainMissingResponse(request)}</p>}
