@@ -33,7 +33,7 @@ it.each<[number, ColumnId[]]>([
   [1300, ["first"]],
   [1200, ["first", "tokens"]],
   [1024, ["property.channel", "first", "tokens"]],
-  [480, ["property.channel", "model", "first", "tokens", "cost", "total"]],
+  [480, ["property.channel", "model", "first", "tokens", "cost", "duration"]],
 ])("hides the least important columns in a table of %d pixels", (width, hidden) => {
   const visible = visibleColumns(USUAL, { ...WIDE, width });
   expect(USUAL.filter((id) => !visible.includes(id)).sort()).toEqual([...hidden].sort());
@@ -71,8 +71,8 @@ it("are written to a link, and read from it", () => {
 });
 
 it("inserts a column at its usual place", () => {
-  expect(insertColumn(["result", "total"], "cost")).toEqual(["result", "cost", "total"]);
-  expect(insertColumn(["result", "total"], "user")).toEqual(["result", "total", "user"]);
+  expect(insertColumn(["result", "duration"], "cost")).toEqual(["result", "cost", "duration"]);
+  expect(insertColumn(["result", "duration"], "user")).toEqual(["result", "duration", "user"]);
 });
 
 it("moves a column one place, but not beyond the ends", () => {

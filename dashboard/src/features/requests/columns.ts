@@ -32,13 +32,13 @@ const COLUMNS = {
   property: { label: "Property", width: 104, rank: 3 },
   route: { label: "Route", width: 88, rank: 4 },
   model: { label: "Model", width: 124, rank: 4 },
-  text: { label: "Prompt → response", width: 280 },
+  text: { label: "Prompt → response", width: 266 },
   result: { label: "Result", width: 176 },
   feedback: { label: "Feedback", width: 92, rank: 3 },
   tokens: { label: "Tokens", width: 132, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
   first: { label: "First token", width: 98, rank: 1, sorts: ["first_token_ms"], isNumber: true },
-  total: { label: "Total", width: 74, rank: 7, sorts: ["duration_ms"], isNumber: true },
+  duration: { label: "Duration", width: 88, rank: 7, sorts: ["duration_ms"], isNumber: true },
   input_tokens: { label: "Input tokens", width: 108, rank: 5, sorts: ["input_tokens"], isNumber: true },
   output_tokens: { label: "Output tokens", width: 116, rank: 5, sorts: ["output_tokens"], isNumber: true },
   cached_tokens: { label: "Cached tokens", width: 118, rank: 5, sorts: ["cached_tokens"], isNumber: true },
@@ -64,7 +64,7 @@ export const BUTTON_WIDTH = 24;
 
 const PROPERTY = "property.";
 const KINDS = Object.keys(COLUMNS) as Kind[];
-const USUAL = ["namespace", "model", "text", "result", "tokens", "cost", "first", "total"] as const;
+const USUAL = ["namespace", "model", "text", "result", "tokens", "cost", "first", "duration"] as const;
 /** The columns that a narrow screen shows. A row has two lines there. */
 const NARROW: readonly ColumnId[] = ["time", "namespace", "text", "result"];
 

@@ -115,6 +115,13 @@ it.each<[Partial<Row>, string]>([
   },
 );
 
+it("the duration of a running request is the time since its start", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date("2026-11-21T14:02:29Z") });
+  const started_at = "2026-11-21T14:02:27.800Z";
+  await renderCells(sampleRequest({ outcome: "open", started_at, first_token_ms: null, timeline: [] }), ["duration"]);
+  expect((await screen.findByRole("cell")).textContent).toBe("1.20 s");
+});
+
 it("the route is a link that filters by it", async () => {
   await renderCells(sampleRequest({ route: "anthropic" }), ["route"]);
   expect(await screen.findByRole("link", { name: "Filter by route anthropic" })).toBeVisible();

@@ -77,7 +77,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
       return <CostCell row={row} />;
     case "first":
       return seconds(row.first_token_ms);
-    case "total":
+    case "duration":
       return row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms);
     case "input_tokens":
     case "output_tokens":
@@ -89,7 +89,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
     case "cached_share":
       return share(row.cached_share);
     case "tokens_per_second":
-      return `${estimated && row.tokens_per_second !== null ? "≈" : ""}${rate(row.tokens_per_second)}`;
+      return rate(row.tokens_per_second, estimated);
     case "relay_ms":
       return duration(row.relay_ms);
     case "request_bytes":
@@ -205,7 +205,7 @@ function startAndEnd(row: Row): string {
 function RunsFor({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
   const now = useNow();
-  return isPaused ? "–" : `${duration(runningMs(row, now))}…`;
+  return <span className="muted">{isPaused ? "–" : duration(runningMs(row, now))}</span>;
 }
 
 /** Prompt and response in one line. If the request failed, the error takes the place of the response. */

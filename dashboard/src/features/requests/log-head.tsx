@@ -48,7 +48,9 @@ function titleOf(id: ColumnId, automatic: ColumnId | undefined): ReactNode {
   if (id === "time")
     return (
       <>
-        <SortLink field="started_at">{label}</SortLink>
+        <SortLink field="started_at" unsorted="Rows are in the order in which requests ended.">
+          {label}
+        </SortLink>
         <SelectAllCheckbox />
       </>
     );
