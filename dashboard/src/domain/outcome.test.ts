@@ -26,8 +26,8 @@ it("a result has the text of the API, a sign, and the time of a running request"
 
 const NOW = new Date("2026-11-21T13:02:41.900Z");
 const summarize = (changes: Partial<RequestDetail>) => {
-  const { sign, text } = summarizeOutcome(sampleRequest(changes), NOW);
-  return `${sign} ${text}`;
+  const { sign, text, more } = summarizeOutcome(sampleRequest(changes), NOW);
+  return [sign, text, more].filter(Boolean).join(" ");
 };
 
 const coded = (code: Row["result"]["code"], tone: Row["result"]["tone"] = "good") =>
@@ -47,6 +47,19 @@ describe("the first line of a request", () => {
     );
     expect(summarize(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls: /);
     expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter: /);
+  });
+
+  it("begins with one sentence", () => {
+    const message = "The upstream closed the connection in the middle of its response. The request was sent.";
+    const broken = { outcome: "upstream_failed", failed: true, chunks: 2, error_message: message } as const;
+    expect(summarizeOutcome(sampleRequest(broken), NOW)).toMatchObject({
+      text: "The upstream closed the connection in the middle of its response.",
+      more: "The request was sent. The client received 2 chunks, then the connection ended.",
+    });
+    expect(summarizeOutcome(sampleRequest({}), NOW)).toMatchObject({
+      text: "Complete: 118 tokens in 2.41 s.",
+      more: "",
+    });
   });
 
   it("does not call a HEAD request a failure if the upstream has no such path", () => {
@@ -73,15 +86,15 @@ describe("the first line of a request", () => {
     );
   });
 
-  it("says that a response ended early, and what the client received", () => {
+  it("says that a response is incomplete, and what the client received", () => {
     const incomplete = { failed: true, error_code: "stream_incomplete", ...coded("incomplete", "bad") } as const;
     expect(summarize({ ...incomplete, stream: true, chunks: 61 })).toBe(
-      "✗ The stream ended early. The client received 61 chunks.",
+      "✗ The stream is incomplete. The client received 61 chunks.",
     );
     expect(summarize({ ...incomplete, response_bytes: 0, chunks: 0 })).toBe(
       "✗ The response is empty (forwarded unchanged).",
     );
-    expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response ended early. The client received 1 chunk.");
+    expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response is incomplete. The client received 1 chunk.");
     expect(summarize({ ...incomplete, stream: true, chunks: 2, error_message: "Choice 1 has no end." })).toBe(
       "✗ Choice 1 has no end. The client received 2 chunks.",
     );
@@ -133,7 +146,7 @@ describe("the first line of a request", () => {
       `✗ Relaybook stopped at ${at} before the response was complete.`,
     );
     expect(summarize({ ...stopped, body_state: "no_bodies", error_code: "log_unavailable" })).toBe(
-      `✗ Relaybook could not write its journal at ${at} and ended the response early.`,
+      `✗ Relaybook could not write its journal at ${at} and interrupted the response.`,
     );
   });
 

@@ -31,12 +31,13 @@ export function runningMs(row: Row & Partial<Pick<RequestDetail, "timeline">>, n
 }
 
 /** `sign` and `tone` are the same as in the log. */
-export type OutcomeSummary = { sign: Result["sign"]; tone: Result["tone"]; text: string };
+export type OutcomeSummary = { sign: Result["sign"]; tone: Result["tone"]; text: string; more: string };
 
-/** The first line of the request detail. */
+/** The first sentence of the request detail, and the sentences after it. */
 export function summarizeOutcome(request: RequestDetail, now: Date): OutcomeSummary {
   const { sign, tone } = resultOf(request, now);
-  return { sign, tone, text: sentencesOf(request, now).join(" ") };
+  const [text = "", ...others] = sentencesOf(request, now);
+  return { sign, tone, text, more: others.join(" ") };
 }
 
 function sentencesOf(request: RequestDetail, now: Date): string[] {
@@ -109,17 +110,17 @@ function unanswered(request: RequestDetail): string[] {
   return [...upstreamError(request), "A client sends HEAD to test the connection, so this is not a failure."];
 }
 
-/** A response that ended cleanly before it was complete. */
+/** A response that ended cleanly, but before it was complete. */
 function incomplete({ stream, response_bytes, chunks, error_message }: RequestDetail): string[] {
   if (response_bytes === 0 && !stream) return ["The response is empty (forwarded unchanged)."];
-  const sentence = message(error_message, `The ${stream ? "stream" : "response"} ended early.`);
-  return [sentence, `The client received ${plural(chunks, "chunk")}.`];
+  const sentences = messageSentences(error_message, `The ${stream ? "stream" : "response"} is incomplete.`);
+  return [...sentences, `The client received ${plural(chunks, "chunk")}.`];
 }
 
 function upstreamFailed({ chunks, status, error_message }: RequestDetail): string[] {
   const error = status !== null && status >= 500 ? `a ${status}` : "an error";
   const received = chunks > 0 ? `${plural(chunks, "chunk")}, then the connection ended` : error;
-  return [message(error_message, "The upstream failed."), `The client received ${received}.`];
+  return [...messageSentences(error_message, "The upstream failed."), `The client received ${received}.`];
 }
 
 function clientClosed(request: RequestDetail): string[] {
@@ -144,7 +145,7 @@ function interrupted(request: RequestDetail): string[] {
   }
   const sentence =
     request.error_code === "log_unavailable"
-      ? `Relaybook could not write its journal${at} and ended the response early.`
+      ? `Relaybook could not write its journal${at} and interrupted the response.`
       : `Relaybook stopped${at} before the response was complete.`;
   return request.body_state === "stored" ? [sentence, "The log has all bytes that had arrived."] : [sentence];
 }
@@ -153,13 +154,13 @@ function refused({ error_message, status, error_code }: RequestDetail): string[]
   const name = [status, error_code].filter(Boolean).join(" ");
   return [
     "Relaybook refused the request.",
-    message(error_message, name === "" ? "The reason is unknown." : `${name}.`),
+    ...messageSentences(error_message, name === "" ? "The reason is unknown." : `${name}.`),
   ];
 }
 
-/** The error message of the record, or `otherwise` if it has none. */
-function message(text: string | null, otherwise: string): string {
-  return text === null ? otherwise : shortened(text);
+/** The sentences of an error message of Relaybook, or `otherwise` if the record has none. */
+function messageSentences(text: string | null, otherwise: string): string[] {
+  return text === null ? [otherwise] : shortened(text).split(/(?<=[.!?]) /u);
 }
 
 function tokensOf(tokens: number, estimated: boolean): string {

@@ -18,16 +18,23 @@ import css from "./request.module.css";
 
 /** The outcome and its cause, with the status: `429 · not streamed`, `200 · streamed, interrupted`. */
 export function FirstLine({ request }: { request: RequestDetail }) {
-  const { sign, tone, text } = summarizeOutcome(request, useNow());
+  const { sign, tone, text, more } = summarizeOutcome(request, useNow());
   const status = request.status === null ? "–" : `${request.status} · ${request.stream ? "streamed" : "not streamed"}`;
   return (
     <Group wrap="nowrap" align="baseline" gap={16}>
-      <p className={css.outcome} data-tone={tone === "good" ? undefined : tone}>
-        <span data-tone={tone} aria-hidden="true">
-          {sign}
-        </span>{" "}
-        <bdi>{text}</bdi>
-      </p>
+      <div className={css.outcome}>
+        <p className="strong" data-tone={tone === "good" ? undefined : tone}>
+          <span data-tone={tone} aria-hidden="true">
+            {sign}
+          </span>{" "}
+          <bdi>{text}</bdi>
+        </p>
+        {more !== "" && (
+          <p className={css.more}>
+            <bdi>{more}</bdi>
+          </p>
+        )}
+      </div>
       <p className="note">
         {status}
         {request.stream_ended !== null && request.stream_ended !== "done" && (
