@@ -135,7 +135,7 @@ def test_embeddings_show_their_inputs_and_the_number_of_vectors(tab: LogPage, wo
     expect(drawer.get_by_role("article", name="response")).to_contain_text(re.compile(r"2 vectors of \d+ numbers"))
 
 
-def test_markdown_is_rendered_and_its_text_and_envelope_are_available(tab: LogPage, world: World) -> None:
+def test_markdown_is_rendered_and_its_text_and_all_fields_are_available(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response.get_by_role("heading", name="Plan")).to_be_visible()
@@ -143,7 +143,7 @@ def test_markdown_is_rendered_and_its_text_and_envelope_are_available(tab: LogPa
     expect(response.get_by_role("cell", name="2")).to_be_visible()
     response.get_by_role("button", name="Text", exact=True).click()
     expect(response).to_contain_text("- **one**")
-    response.get_by_role("button", name="Envelope", exact=True).click()
+    response.get_by_role("button", name="All fields", exact=True).click()
     expect(response).to_contain_text('"finish_reason"')
 
 

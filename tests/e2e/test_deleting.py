@@ -39,7 +39,7 @@ def test_the_link_to_failed_requests_does_not_move_when_a_filter_is_chosen(tab: 
     expect(link).to_be_visible()
     before = link.bounding_box()
     tab.chip(failed, "model gpt-4o").click()
-    expect(tab.filter_bar.get_by_role("button", name="Clear")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Clear all")).to_be_visible()
     expect(tab.filter_bar).to_contain_text("1 request · 1 failed")
     assert link.bounding_box() == before
 
@@ -105,7 +105,7 @@ def test_the_receipt_link_stays_in_place_and_the_list_of_deletions_fits(tab: Log
     expect(head).to_have_css("padding-left", "10px")
     tab.page.set_viewport_size({"width": 390, "height": 844})
     list_ = tab.page.get_by_role("main")
-    expect(list_).to_contain_text("namespace (value forgotten)")
+    expect(list_).to_contain_text("namespace (value not kept)")
     assert list_.evaluate("(e) => [e, ...e.querySelectorAll('*')].every((each) => each.scrollWidth <= 390)")
     assert tab.state("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
     check_accessibility(tab.page)

@@ -124,7 +124,7 @@ def test_clear_shows_all_requests_again(shared_tab: LogPage, crowd: dict[str, se
     tab = shared_tab.show_log("/requests?namespace=staging&model=gpt-4o-mini")
     expect(tab.filter_bar).to_contain_text("namespace is staging")
     expect(tab.filter_bar).to_contain_text(f"{len(crowd['staging'])} requests")
-    tab.filter_bar.get_by_role("button", name="Clear").click()
+    tab.filter_bar.get_by_role("button", name="Clear all").click()
     tab.wait_for_query()
     expect(tab.filter_bar).not_to_contain_text("staging")
     tab.scroll_to_end(REQUESTS)

@@ -191,7 +191,7 @@ def test_markup_in_a_request_is_text_in_the_drawer(tab: LogPage, log: dict[str, 
         drawer.get_by_role("button", name=f"View the {side}").click()
         expect(drawer.get_by_role("textbox", name=f"Body of the {side}")).to_contain_text("canary()")
     nothing_ran(tab)
-    for view in ("Text", "Envelope", "Rendered"):
+    for view in ("Text", "All fields", "Rendered"):
         button = drawer.get_by_role("button", name=view, exact=True)
         if button.count():
             button.click()

@@ -195,7 +195,7 @@ def test_the_focus_stays_on_a_changed_filter_or_time_range(tab: LogPage, log: li
     wait_until(lambda: focused(tab) == "Remove namespace is staging", what="the focus on the value that is next")
     tab.press("Enter")
     tab.wait_for_query(("model", "gpt-4o-mini"))
-    wait_until(lambda: focused(tab) == "Clear", what="the focus on what is next")
+    wait_until(lambda: focused(tab) == "Clear all", what="the focus on what is next")
     tab.page.get_by_role("button", name="All time").focus()
     tab.press("Enter")
     tab.page.get_by_role("button", name="Last hour").focus()
@@ -211,7 +211,7 @@ def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world
 
     list_ = tab.page.locator("[data-log]")
     tab.open_log("/requests?sort=cost_usd")
-    press("Newest first")
+    press("Last ended first")
     expect(list_).to_be_focused()
     expect(tab.page.locator("table[data-sort]")).to_have_count(0)
     tab.press("j", "x")
@@ -227,7 +227,7 @@ def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world
     expect(tab.row(sent)).to_be_visible()
     expect(list_).to_be_focused()
     tab.open("/requests?namespace=nobody")
-    press("Clear all filters")
+    press("Clear all")
     expect(tab.page.locator("#content")).to_be_focused()
 
 

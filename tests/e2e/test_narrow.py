@@ -64,7 +64,7 @@ def test_the_buttons_beside_a_long_filter_are_on_the_screen(
 ) -> None:
     address = "/requests?namespace=production&status=200&outcome=complete&kind=chat&not.user=somebody"
     tab = open_tab(world.dashboard, **view).open_log(address)
-    for name in ("Clear", "Save filter…", "Export…", "More actions"):
+    for name in ("Clear all", "Save filter…", "Export…", "More actions"):
         expect(tab.page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
     expect(tab.page.get_by_text("1 request", exact=True)).to_be_in_viewport(ratio=1)
 
@@ -227,7 +227,7 @@ def test_at_200_percent_everything_is_available_and_nothing_scrolls_sideways(
         expect(tab.page.get_by_role("button", name=name)).to_be_in_viewport()
     tab.chip(log[0], "namespace staging").click()
     tab.wait_for_query(("namespace", "staging"))
-    expect(tab.filter_bar.get_by_role("button", name="Clear")).to_be_in_viewport()
+    expect(tab.filter_bar.get_by_role("button", name="Clear all")).to_be_in_viewport()
     tab.row(log[0]).get_by_role("link", name="Open the request").click()
     expect(tab.drawer).to_contain_text("The upstream returned")
     assert tab.state(FITS)
@@ -316,7 +316,7 @@ def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, w
     assert set(tab.state("navigator.clipboard.readText()").split()) == {log[1], log[3]}
     tab.page.get_by_role("button", name="Done").tap()
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
-    tab.page.get_by_role("combobox", name="Order").select_option("Newest first")
+    tab.page.get_by_role("combobox", name="Order").select_option("Last ended first")
     tab.wait_for_query()
 
 

@@ -153,7 +153,7 @@ def test_requests_are_grouped_by_the_selected_field_or_property(tab: LogPage, lo
 
 def test_the_log_and_the_overview_have_the_same_filter(shared_tab: LogPage, log: list[str]) -> None:
     tab = open_overview(shared_tab, "/overview?namespace=production&from=-1h&by=model")
-    tab.page.get_by_role("link", name="Open in the log").click()
+    tab.page.get_by_role("link", name="Show requests").click()
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", "production"), ("from", "-1h"))
     tab.wait_for_rows(3)
@@ -220,7 +220,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
 
 def test_links_open_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?namespace=production&by=model")
-    links = tab.page.get_by_role("navigation", name="Open in the log")
+    links = tab.page.get_by_role("navigation", name="Show requests")
     sorts = {"Most expensive": "cost_usd", "Slowest": "duration_ms", "Slowest first token": "first_token_ms"}
     for name, sort in sorts.items():
         link = links.get_by_role("link", name=name, exact=True)

@@ -54,7 +54,7 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
     expect(sort_bar(tab)).to_have_text("Cheapest first · 1 without a cost not shown")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
-    tab.page.get_by_role("button", name="Newest first").click()
+    tab.page.get_by_role("button", name="Last ended first").click()
     tab.wait_for_query()
     tab.wait_for_first(log[-1])
     expect(head(tab, "Cost")).not_to_have_attribute("aria-sort", "ascending")
@@ -69,7 +69,7 @@ def test_each_sort_field_has_a_link_in_its_head(shared_tab: LogPage, log: list[s
     tab.wait_for_query(("sort", "output_tokens"))
     tab.page.get_by_role("link", name="Sort by input tokens").click()
     expect(sort_bar(tab)).to_have_text("Most input tokens first · 1 without a count of input tokens not shown")
-    head(tab, "Total").get_by_role("link").click()
+    head(tab, "Duration").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("Slowest first")
     head(tab, "First token").get_by_role("link").click()
     tab.page.get_by_text("No matching request has a time to first token").wait_for()
@@ -88,7 +88,7 @@ def test_a_sorted_log_shows_new_requests_when_it_is_refreshed(tab: LogPage, worl
     tab.open_log("/requests?sort=output_tokens&namespace=a")
     before = tab.ids()
     new = world.log(Call(namespace="a", directives={"Answer-Tokens": "30"}))[0]
-    tab.page.get_by_text("paused while sorted").wait_for()
+    tab.page.get_by_text("not live while sorted").wait_for()
     assert tab.ids() == before
     tab.page.get_by_role("button", name="Refresh").click()
     tab.wait_for_first(new)
@@ -133,7 +133,7 @@ def test_an_unknown_sort_field_is_an_error_with_a_button_that_sorts_by_newest(ta
     tab.guard.expect(r"Failed to load resource: the server responded with a status of 400")
     tab.open("/requests?sort=namespace")
     expect(tab.page.get_by_role("alert")).to_contain_text("The log cannot be sorted by “namespace”.")
-    tab.page.get_by_role("button", name="Newest first").click()
+    tab.page.get_by_role("button", name="Last ended first").click()
     tab.wait_for_query()
 
 

@@ -277,7 +277,7 @@ def test_the_drawer_shows_the_number_of_the_turn_and_the_earlier_messages(tab: L
     link = drawer.get_by_role("link", name="Turn 3 of 3 · conversation view")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[2]}")
     expect(drawer.get_by_role("article")).to_have_count(2)
-    drawer.get_by_role("button", name="5 earlier messages, turns 1 to 2 · show").click()
+    drawer.get_by_role("button", name="Show 5 earlier messages, turns 1 to 2").click()
     articles = drawer.get_by_role("article")
     expect(articles).to_have_count(7)
     expect(articles.filter(has_text="turn 1")).to_have_count(3)

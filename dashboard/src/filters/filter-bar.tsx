@@ -86,7 +86,7 @@ function ClearButtons() {
   const go = useLogNavigate();
   return (
     <>
-      <QuietButton onClick={() => go({ search: { ...search, filter: [] } })}>Clear</QuietButton>
+      <QuietButton onClick={() => go({ search: { ...search, filter: [] } })}>Clear all</QuietButton>
       <QuietButton
         className={css.last}
         title="Remove the last filter (Backspace)"

@@ -81,7 +81,7 @@ it("the requests of the filter are read again, and then the shown data is reload
   const dialog = await open("?namespace=ios&from=2026-11-01T00:00:00Z");
   const button = await within(dialog).findByRole("button", { name: "Read 3,000 requests again" });
   expect(dialog).toHaveTextContent("namespace is ios");
-  expect(dialog).toHaveTextContent("Bodies, headers, tags and feedback do not change.");
+  expect(dialog).toHaveTextContent("Bodies, headers, namespace, properties and feedback do not change.");
   expect(within(dialog).getByRole("button", { name: "Cancel" })).toHaveFocus();
   await userEvent.click(button);
   expect(await within(dialog).findByText("0 of 3,000 requests read")).toBeVisible();

@@ -42,7 +42,7 @@ export function RereadDialog({ onClose }: { onClose: () => void }) {
         <p>
           Relaybook reads the stored bodies of the matching requests again, with the formats and prices of the running
           version. Fields, previews, search, counts and charts then have the new results, for everyone who uses this
-          log. Bodies, headers, tags and feedback do not change.
+          log. Bodies, headers, namespace, properties and feedback do not change.
         </p>
         <MatchesText {...matches} />
       </QuestionForm>

@@ -37,10 +37,10 @@ export function bytes(value: number | null): string {
   return `${value} B`;
 }
 
-/** Tokens per second: `7.4`, `52`, `1,204`. `null` is a dash. */
-export function rate(perSecond: number | null): string {
+/** Tokens per second: `7.4`, `52`, `1,204`, estimated `≈52`. `null` is a dash. */
+export function rate(perSecond: number | null, estimated = false): string {
   if (perSecond === null) return "–";
-  return perSecond < 9.95 ? perSecond.toFixed(1) : WHOLE.format(Math.round(perSecond));
+  return `${estimated ? "≈" : ""}${perSecond < 9.95 ? trim(perSecond.toFixed(1)) : count(Math.round(perSecond))}`;
 }
 
 /** A share from 0 to 1: `0 %`, `<1 %`, `7.1 %`, `82 %`. `null` is a dash. Only all of something is `100 %`. */
@@ -60,7 +60,7 @@ export function plural(value: number, singular: string, pluralForm = `${singular
 
 /** `84 tokens/s`, estimated `≈8.4 tokens/s`. */
 export function perSecond(tokens: number, estimated: boolean): string {
-  return `${estimated ? "≈" : ""}${tokens < 9.95 ? trim(tokens.toFixed(1)) : count(Math.round(tokens))} tokens/s`;
+  return `${rate(tokens, estimated)} tokens/s`;
 }
 
 /** `32 %`, rounded down, and never more than `100 %`. */

@@ -7,7 +7,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   finish_reason: "finish reason",
   stream_ended: "stream ended",
   first_token: "first token",
-  tokens_per_second: "tokens per second",
+  tokens_per_second: "tokens/s",
   input_tokens: "input tokens",
   output_tokens: "output tokens",
   cached_tokens: "cached tokens",
@@ -46,7 +46,7 @@ export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
   cost_usd: {"term": "cost", "label": "cost", "highest": "Most expensive first", "lowest": "Cheapest first", "missing": "a cost"},
   duration_ms: {"term": "duration", "label": "duration", "highest": "Slowest first", "lowest": "Fastest first", "missing": "a duration"},
   first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Slowest first token first", "lowest": "Fastest first token first", "missing": "a time to first token"},
-  tokens_per_second: {"term": "tokens_per_second", "label": "tokens per second", "highest": "Most tokens per second first", "lowest": "Fewest tokens per second first", "missing": "tokens per second"},
+  tokens_per_second: {"term": "tokens_per_second", "label": "tokens/s", "highest": "Most tokens/s first", "lowest": "Fewest tokens/s first", "missing": "tokens/s"},
   input_tokens: {"term": "input_tokens", "label": "input tokens", "highest": "Most input tokens first", "lowest": "Fewest input tokens first", "missing": "a count of input tokens"},
   output_tokens: {"term": "output_tokens", "label": "output tokens", "highest": "Most output tokens first", "lowest": "Fewest output tokens first", "missing": "a count of output tokens"},
   cached_tokens: {"term": "cached_tokens", "label": "cached tokens", "highest": "Most cached tokens first", "lowest": "Fewest cached tokens first", "missing": "a count of cached tokens"},
@@ -101,7 +101,7 @@ export const COST_REASONS: Readonly<Record<NonNullable<Row["cost_reason"]>, stri
 export const STREAM_ENDS: Readonly<Record<NonNullable<Row["stream_ended"]>, string>> = {
   done: "complete",
   no_done: "without its end marker",
-  cut: "cut off",
+  cut: "interrupted",
 };
 
 /** Labels of relative start times. */

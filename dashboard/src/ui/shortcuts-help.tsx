@@ -29,9 +29,9 @@ const HINTS = [
   ["j k", "move"],
   ["↵", "open"],
   ["n", "namespace"],
-  ["m", "more"],
+  ["m", "menu"],
   ["/", "search"],
-  ["0–9", "pinned"],
+  ["0–9", "namespaces"],
 ] as const;
 
 /** The most useful keys, in the status bar. */

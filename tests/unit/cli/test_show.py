@@ -75,7 +75,7 @@ def test_a_break_of_the_cache_is_one_line_of_a_request(
     settings: Configuration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module.show(settings, "known")
-    line = "cache       repeated from the previous request: ≈11,204 tokens, none cached. The system prompt changed at "
+    line = "cache       repeated from the earlier request: ≈11,204 tokens, none cached. The system prompt changed at "
     assert line + "character 1,204: a date or time. ≈11,204 tokens were not cached, about $0.0125 more.\n" in (
         capsys.readouterr().out
     )
@@ -169,7 +169,7 @@ def test_every_id_has_a_label_that_fits() -> None:
         (None, ", streamed"),
         ("done", ", streamed"),
         ("no_done", ", streamed, without its end marker"),
-        ("cut", ", streamed, cut off"),
+        ("cut", ", streamed, interrupted"),
     ],
 )
 def test_the_end_of_a_stream_is_shown_if_it_has_no_end_marker(stream_ended: str | None, text: str) -> None:

@@ -120,7 +120,7 @@ it("marks estimates, and says in words how a stream ended", async () => {
       b: { ...B, stream_ended: "cut", tokens_estimated: true },
       facts: [
         { group: "result", name: "stream_ended", label: "stream ended", a: "done", b: "cut" },
-        { group: "timing", name: "tokens_per_second", label: "speed", a: 147, b: 59 },
+        { group: "timing", name: "tokens_per_second", label: "tokens/s", a: 147, b: 59 },
         { group: "usage", name: "input_tokens", label: "input tokens", a: 136, b: 125 },
         { group: "usage", name: "output_tokens", label: "output tokens", a: 45, b: 14 },
         { group: "usage", name: "cost_usd", label: "cost", a: 0.2, b: 0.1 },
@@ -128,10 +128,10 @@ it("marks estimates, and says in words how a stream ended", async () => {
     }),
   );
   expect(screen.getAllByRole("definition").map(({ textContent }) => textContent)).toEqual([
-    ...["A complete", "B cut off", "A 147 tokens/s", "B ≈59 tokens/s", "A 136", "B ≈125", "A 45", "B ≈14"],
+    ...["A complete", "B interrupted", "A 147", "B ≈59", "A 136", "B ≈125", "A 45", "B ≈14"],
     ...["A $0.20", "B ≈$0.10"],
   ]);
-  const link = screen.getByRole("link", { name: "Filter by stream ended cut: cut off" });
+  const link = screen.getByRole("link", { name: "Filter by stream ended cut: interrupted" });
   expect(link).toHaveAttribute("href", "/requests?stream_ended=cut");
 });
 

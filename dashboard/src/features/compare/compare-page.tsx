@@ -146,7 +146,7 @@ function Summary({ comparison: { summary, missing } }: { comparison: Comparison 
 const GROUPS = [
   ["result", "Result"],
   ["request", "Request"],
-  ["tags", "Tags"],
+  ["tags", "Namespace and properties"],
 ] as const;
 const MEASURED = [
   ["timing", "Timing"],

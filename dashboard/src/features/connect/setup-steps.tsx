@@ -132,7 +132,7 @@ export function ClientPanel({ client, connection, route: chosen }: OnRouteProps 
         </Fragment>
       ))}
       <p>
-        <strong>Tags:</strong> <WithCode text={tags} />
+        <strong>Namespace and properties:</strong> <WithCode text={tags} />
       </p>
       {notes.length > 0 && (
         <ul className={css.notes}>
@@ -159,7 +159,7 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
   const { prefix, root, defaultNamespace } = connection;
   return (
     <section>
-      <h2>Tag requests</h2>
+      <h2>Set namespace and properties</h2>
       <dl className={css.tags}>
         <dt>
           <code>{prefix}-Namespace: my-app</code>
@@ -178,7 +178,7 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
         <dt>
           <code>{prefix}-Log: no-bodies</code>
         </dt>
-        <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
+        <dd>Keeps prompt and response out of the log. Everything else is logged.</dd>
         <dt>
           <code>{root}/ns/my-app/v1</code>
         </dt>

@@ -143,7 +143,7 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
           <bdi className={css.id}>{id}</bdi>
         </Fact>
       </dl>
-      <h2>Requests that match now</h2>
+      <h2>Matches now</h2>
       <MatchesNow receipt={receipt} params={params} />
       <h2>What this deletion does not reach</h2>
       <ul>
@@ -166,18 +166,18 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
 
 const NOT_YET = <span className="muted">not yet</span>;
 
-/** The filter of the deletion. The link can contain values that the log has forgotten. */
+/** The filter of the deletion. The link can contain values that the log does not keep. */
 function StoredFilter({ receipt: { filter, check } }: { receipt: DeletionReceipt }) {
-  const hasForgotten = filter.some(([, value]) => value === null);
+  const lacksValues = filter.some(([, value]) => value === null);
   const known = check?.is_filter === true ? check.filter : undefined;
   return (
     <>
       <bdi>{describeFilter(known ?? filter, absoluteTime) || "–"}</bdi>
-      {hasForgotten && (
+      {lacksValues && (
         <p className={css.hint}>
           {known !== undefined
-            ? "The log forgets the values after the deletion; this link still has them."
-            : "The log has forgotten the values, because they can identify a person."}
+            ? "The log does not keep the values after the deletion; this link still has them."
+            : "The log does not keep the values, because they can identify a person."}
         </p>
       )}
     </>
@@ -194,10 +194,16 @@ function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; 
   }
   return (
     <p>
-      {check.complete ? "" : "At least "}
-      <AppLink className="link" href={logHref(searchOf(params.filter(([name]) => name !== "to")))}>
-        {plural(check.requests, "request")}
-      </AppLink>{" "}
+      {check.requests === 0 ? (
+        "No requests"
+      ) : (
+        <>
+          {check.complete ? "" : "At least "}
+          <AppLink className="link" href={logHref(searchOf(params.filter(([name]) => name !== "to")))}>
+            {plural(check.requests, "request")}
+          </AppLink>
+        </>
+      )}{" "}
       {check.requests === 1 ? "matches" : "match"} the filter, checked <AbsoluteTime at={check.checked_at} />.
     </p>
   );

@@ -65,21 +65,33 @@ it("a receipt has dates, the time zone and UTC", async () => {
   expect(screen.getByRole("article")).not.toHaveTextContent(/today|yesterday/);
 });
 
-it("a receipt names the values that the log has forgotten", async () => {
+it("a receipt says which values the log does not keep", async () => {
   answer(DONE);
   await openReceipt("");
-  expect(await screen.findByText(/^user \(value forgotten\) · started before 2026-11-21/)).toBeVisible();
-  expect(screen.getByText(/^The log has forgotten the values/)).toBeVisible();
+  expect(await screen.findByText(/^user \(value not kept\) · started before 2026-11-21/)).toBeVisible();
+  expect(screen.getByText(/^The log does not keep the values, because/)).toBeVisible();
 });
 
 it("a receipt whose link has the filter shows its values, and when the matching requests were counted", async () => {
   answer({ ...DONE, check: CHECK });
   await openReceipt("?user=cy&to=2026-11-21T13:00:00Z");
   expect(await screen.findByText(/^user is cy · started before 2026-11-21/)).toBeVisible();
-  expect(screen.getByText("The log forgets the values after the deletion; this link still has them.")).toBeVisible();
+  expect(
+    screen.getByText("The log does not keep the values after the deletion; this link still has them."),
+  ).toBeVisible();
   expect(screen.getByText(/match the filter, checked/)).toHaveTextContent(
-    "0 requests match the filter, checked 2026-11-23 18:00:00 +09:00 (2026-11-23 09:00:00 UTC).",
+    "No requests match the filter, checked 2026-11-23 18:00:00 +09:00 (2026-11-23 09:00:00 UTC).",
   );
+  expect(screen.queryByRole("link", { name: /request/ })).toBeNull();
+});
+
+it("a receipt has a link to the requests that match now", async () => {
+  answer({ ...DONE, check: { ...CHECK, requests: 2 } });
+  await openReceipt("?user=cy&to=2026-11-21T13:00:00Z");
+  expect(await screen.findByRole("heading", { name: "Matches now" })).toBeVisible();
+  const link = screen.getByRole("link", { name: "2 requests" });
+  expect(link).toHaveAttribute("href", "/requests?user=cy");
+  expect(link.parentElement).toHaveTextContent(/^2 requests match the filter, checked 2026-11-23/);
 });
 
 it("a receipt is marked as not final until the requests are erased", async () => {
@@ -91,10 +103,10 @@ it("a receipt is marked as not final until the requests are erased", async () =>
   expect(screen.getByText("9 requests deleted and erased.")).toBeVisible();
 });
 
-it("the list says which values are forgotten", async () => {
+it("the list says which values are not kept", async () => {
   answer(DONE);
   await renderAt("", <DeletionsPage />);
-  expect(await screen.findByText(/^user \(value forgotten\) · started before/)).toBeVisible();
+  expect(await screen.findByText(/^user \(value not kept\) · started before/)).toBeVisible();
 });
 
 it("a deletion of this tab has one line, whose text changes", async () => {

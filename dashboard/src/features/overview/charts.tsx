@@ -8,7 +8,7 @@ import { useCallback, useMemo, useState } from "react";
 import { replaceValue } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, plural, rate, share, shortCount } from "~/format/number";
+import { count, perSecond, plural, rate, share, shortCount } from "~/format/number";
 import { durationTick } from "~/format/ticks";
 import type { Aggregate } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
@@ -147,7 +147,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       </ChartPanel>
       <ChartPanel
         {...timed}
-        title="Tokens per second"
+        title="Tokens/s"
         total={`p50 ${rate(total.tokens_per_second.p50)}`}
         seriesList={times.rate}
         formatValue={rateText}
@@ -198,7 +198,7 @@ const RECORDED = {
   failed: { missing: "", isRecorded: () => true },
   duration: { missing: "No timing recorded", isRecorded: ({ duration_ms }) => duration_ms.p50 !== null },
   first: { missing: "No first token recorded", isRecorded: ({ first_token_ms }) => first_token_ms.p50 !== null },
-  rate: { missing: "No speed recorded", isRecorded: ({ tokens_per_second }) => tokens_per_second.p50 !== null },
+  rate: { missing: "No tokens/s recorded", isRecorded: ({ tokens_per_second }) => tokens_per_second.p50 !== null },
   cached: { missing: "No cached tokens reported", isRecorded: ({ cached_share }) => cached_share !== null },
 } satisfies Record<string, Recorded>;
 
@@ -242,7 +242,7 @@ function percentilesText(
 }
 
 function rateText(value: number | null): string {
-  return value === null ? "–" : `${rate(value)} tokens/s`;
+  return value === null ? "–" : perSecond(value, false);
 }
 
 function percentText(value: number | null): string {

@@ -52,7 +52,7 @@ export function GroupTable({ groups, by }: Props) {
           <Table.Th colSpan={2} scope="colgroup" className={css.time}>
             First token
           </Table.Th>
-          <SortHead {...head("tokens per second p50")} rowSpan={2} className={css.time} title="Tokens per second, p50">
+          <SortHead {...head("tokens/s p50")} rowSpan={2} className={css.time} title="Tokens/s, p50">
             Tokens/s
           </SortHead>
         </Table.Tr>
@@ -220,7 +220,7 @@ export function Totals({ answer: { total, from, to, previous }, feedback }: Tota
         </>
       ),
     },
-    { name: "tokens per second p50", value: rate(total.tokens_per_second.p50) },
+    { name: "tokens/s p50", value: rate(total.tokens_per_second.p50) },
   ];
   if (previous != null) {
     const span = formatTimeSpan(new Date(previous.from).getTime(), new Date(previous.to).getTime());

@@ -53,7 +53,7 @@ const FIGURES = {
   "duration p95": (total: Aggregate) => total.duration_ms.p95,
   "first token p50": (total: Aggregate) => total.first_token_ms.p50,
   "first token p95": (total: Aggregate) => total.first_token_ms.p95,
-  "tokens per second p50": (total: Aggregate) => total.tokens_per_second.p50,
+  "tokens/s p50": (total: Aggregate) => total.tokens_per_second.p50,
 };
 
 /** The share of failed requests, from 0 to 1. `null` if there are no requests. */
@@ -73,7 +73,7 @@ export function sortGroups(groups: readonly Group[], figure: GroupFigure): Group
 /** The displayed name of a group. */
 export function groupName(group: Group, by: string | undefined): string {
   if (group.kind === "all") return "all";
-  if (group.kind === "other") return "not listed";
+  if (group.kind === "other") return "other";
   if (group.value === null) return `no ${fieldName(by)}`;
   return by === "outcome" ? (OUTCOMES[group.value] ?? group.value) : group.value;
 }

@@ -32,11 +32,11 @@ export function OverviewEmpty() {
   }
   const actions: Action[] = [];
   if (last !== undefined) {
-    const label = values.length === 1 ? "Remove this filter" : `Remove “${nameOf(last)}”`;
+    const label = values.length === 1 ? "Remove" : `Remove “${nameOf(last)}”`;
     actions.push({ label, onClick: () => go({ ...search, filter: rest }, by) });
   }
   if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ ...search, range: {} }, by) });
-  if (values.length > 0) actions.push({ label: "Clear all", onClick: () => go({ ...search, filter: [] }, by) });
+  if (values.length > 1) actions.push({ label: "Clear all", onClick: () => go({ ...search, filter: [] }, by) });
   return (
     <Message actions={actions}>
       <p>

@@ -44,7 +44,7 @@ it("each value is a link that filters by it, except other and requests without a
   expect(within(table).getByRole("link", { name: "Filter by model gpt-4o" })).toBeVisible();
   expect(within(table).getAllByRole("link")).toHaveLength(1);
   expect(within(table).getByRole("row", { name: /no model 4 0/ })).toBeVisible();
-  expect(within(table).getByRole("row", { name: /not listed 9 0/ })).toBeVisible();
+  expect(within(table).getByRole("row", { name: /other 9 0/ })).toBeVisible();
 });
 
 it("shows the mean score if any request has feedback, and groups by label", async () => {
@@ -164,9 +164,9 @@ it("the headings of the table sort it, with unknown values below known ones and 
   await renderAt("?by=model", <OverviewContent />);
   const names = () => screen.getAllByRole("rowheader").map((cell) => cell.textContent);
   expect(await screen.findByRole("columnheader", { name: "Requests" })).toHaveAttribute("aria-sort", "descending");
-  expect(names()).toEqual(["gpt-4o", "o4-mini", "gpt-5", "not listed"]);
+  expect(names()).toEqual(["gpt-4o", "o4-mini", "gpt-5", "other"]);
   fireEvent.click(screen.getByRole("button", { name: "Cost" }));
-  expect(names()).toEqual(["gpt-5", "gpt-4o", "o4-mini", "not listed"]);
+  expect(names()).toEqual(["gpt-5", "gpt-4o", "o4-mini", "other"]);
   expect(screen.getByRole("columnheader", { name: "Cost" })).toHaveAttribute("aria-sort", "descending");
   expect(screen.getByRole("columnheader", { name: "Requests" })).not.toHaveAttribute("aria-sort");
 });
@@ -234,7 +234,7 @@ it("the totals say which time range they cover, because it consists of whole bar
 });
 
 const COUNTS = ["Requests", "Tokens", "Cost"];
-const PERCENTILES = ["Cached share", "Duration", "Failed %", "First token", "Tokens per second"];
+const PERCENTILES = ["Cached share", "Duration", "Failed %", "First token", "Tokens/s"];
 
 /** The titles of the charts that say how old they are. */
 const oldCharts = () =>

@@ -53,7 +53,7 @@ export function OverviewPage() {
 function LogLinks() {
   const { search } = useOverview();
   return (
-    <Group component="nav" className={`${css.links} push-end`} gap="0 16px" aria-label="Open in the log">
+    <Group component="nav" className={`${css.links} push-end`} gap="0 16px" aria-label="Show requests">
       <Link to="/requests" search={withSort(search, "cost_usd")}>
         Most expensive
       </Link>
@@ -64,7 +64,7 @@ function LogLinks() {
         Slowest first token
       </Link>
       <Link to="/requests" search={search}>
-        Open in the log
+        Show requests
       </Link>
     </Group>
   );

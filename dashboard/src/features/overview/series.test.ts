@@ -60,7 +60,7 @@ describe("groups", () => {
     const groups = groupsOf(statsAnswer("model", many, [point(1, 5)]), "model", new Map());
     expect(groups.map(({ colorIndex }) => colorIndex > 0)).toEqual([...Array(8).fill(true), ...Array(5).fill(false)]);
     expect(new Set(groups.slice(0, 8).map(({ colorIndex }) => colorIndex)).size).toBe(8);
-    expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["not listed"]);
+    expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["other"]);
   });
 
   it("without a value are named after the field", () => {

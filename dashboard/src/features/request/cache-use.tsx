@@ -45,8 +45,8 @@ function Report({ report, onGo }: { report: CacheReport; onGo: (id: string) => v
       </p>
       {change !== null && <ChangeView change={change} />}
       <p className="note">
-        Compared with{" "}
-        <QuietButton onClick={() => onGo(compared_with)}>the request {secondsText(report)} before</QuietButton>
+        Compared with <QuietButton onClick={() => onGo(compared_with)}>an earlier request</QuietButton>
+        {secondsText(report)}
       </p>
       {sent.length > 0 && (
         <Disclosure summary="The prompt in the order in which it is cached">
@@ -65,7 +65,7 @@ function factsOf(report: CacheReport): Fact[] {
   const share = cached_tokens && sent_again_tokens ? ` (${percent(cached_tokens, sent_again_tokens)})` : "";
   const cached = cached_tokens === null ? "" : cached_tokens === 0 ? "none cached" : `${count(cached_tokens)} cached`;
   const value = [repeated, `${cached}${share}`].filter(Boolean).join(", ") || null;
-  const facts: Fact[] = [{ name: "repeated from the previous request", value, title: ESTIMATE }];
+  const facts: Fact[] = [{ name: "repeated from the earlier request", value, title: ESTIMATE }];
   if (written_tokens) {
     const hour = written_1h_tokens ? ` (${count(written_1h_tokens)} for an hour)` : "";
     facts.push({ name: "written to the cache", value: `${count(written_tokens)}${hour}` });
@@ -80,7 +80,7 @@ function missedText({ missed_tokens, missed_usd }: CacheReport): string {
 }
 
 function secondsText({ seconds_between }: CacheReport): string {
-  return seconds_between === null ? "" : duration(seconds_between * 1000);
+  return seconds_between === null ? "" : `, ${duration(seconds_between * 1000)} before`;
 }
 
 /** The text around the first difference, in the earlier request and in this one. */

@@ -35,13 +35,13 @@ describe("the conversation of a request", () => {
     expect(response).toHaveTextContent("one");
   });
 
-  it("shows the response as Markdown, as text, or with its envelope", async () => {
+  it("shows the response as Markdown, as text, or with all its fields", async () => {
     await open({ response: { id: "chatcmpl-1", outputs: [sampleOutput("**sent**")] } });
     const response = screen.getByRole("article", { name: "response" });
     await waitFor(() => expect(response.querySelector("strong")).toHaveTextContent("sent"));
     await userEvent.click(screen.getByRole("button", { name: "Text" }));
     expect(response).toHaveTextContent("**sent**");
-    await userEvent.click(screen.getByRole("button", { name: "Envelope" }));
+    await userEvent.click(screen.getByRole("button", { name: "All fields" }));
     expect(response).toHaveTextContent('"id": "chatcmpl-1"');
   });
 
@@ -71,7 +71,7 @@ describe("the conversation of a request", () => {
     const messages = ["one", "two", "three", "four", "five"].map((text) => textMessage("user", text));
     await open({ messages }, "?words=one");
     expect(await screen.findByText("one", { selector: "mark" })).toBeVisible();
-    expect(screen.getByRole("button", { name: /2 earlier messages · hide/ })).toBeVisible();
+    expect(screen.getByRole("button", { name: /^Hide 2 earlier messages/ })).toBeVisible();
   });
 
   it("folds each message, but not its response, and shows what the search matches", async () => {

@@ -127,8 +127,8 @@ function EarlierToggle({ count, isList, turns, isOpen, onToggle }: EarlierToggle
     <Box ms={-7}>
       <QuietButton aria-expanded={isOpen} onClick={onToggle}>
         <span aria-hidden="true">{isOpen ? "▾ " : "▸ "}</span>
-        {plural(count, `earlier ${isList ? "input" : "message"}`)}
-        {turns !== undefined && `, ${turns}`} · {isOpen ? "hide" : "show"}
+        {isOpen ? "Hide" : "Show"} {plural(count, `earlier ${isList ? "input" : "message"}`)}
+        {turns !== undefined && `, ${turns}`}
       </QuietButton>
     </Box>
   );

@@ -45,7 +45,7 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
       </Section>
       <Section
         name="Timing"
-        aside={request.outcome === "open" ? "still running" : `total ${duration(request.duration_ms)}`}
+        aside={request.outcome === "open" ? "still running" : `duration ${duration(request.duration_ms)}`}
       >
         <Timing request={request} />
       </Section>

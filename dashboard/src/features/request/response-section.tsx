@@ -16,7 +16,7 @@ import { LongText } from "~/ui/long-text";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 
-const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", envelope: "Envelope" };
+const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", all: "All fields" };
 export type ResponseView = keyof typeof RESPONSE_VIEWS;
 
 /** The id of the heading of the response. */
@@ -46,7 +46,7 @@ export function ResponseSection({ request, view, onView }: Props) {
         view={view}
         onView={onView}
       />
-      {view === "envelope" && response !== null ? (
+      {view === "all" && response !== null ? (
         <JsonText text={pretty(response)} value={response} />
       ) : (
         <>
@@ -130,10 +130,10 @@ function ResponseHeader({ request, output, chosen, outputs, onChoose, view, onVi
  * The finish reason of an output. It is a link that filters the log if it is also the finish reason of the request.
  */
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
-  if (reason !== request.finish_reason) return <span>{reason}</span>;
+  if (reason !== request.finish_reason) return <span>finish reason {reason}</span>;
   return (
     <FilterLink name="finish_reason" value={reason} className={pageCss.value}>
-      {reason}
+      finish reason {reason}
     </FilterLink>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "react";
 import { duration } from "~/format/duration";
-import { bytes, count, perSecond, plural } from "~/format/number";
+import { bytes, count, perSecond, plural, rate } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { ArrivedText, useTexts } from "./arrived-text";
@@ -65,11 +65,10 @@ function begunOf({ first_token_ms, timeline }: RequestDetail): number | null {
   return first_token_ms ?? timeline[0]?.[0] ?? null;
 }
 
-/** The phases, which add up to the total, and the speed. */
+/** The phases, which add up to the duration, and the tokens per second. */
 function factsOf(request: RequestDetail, begun: number | null): Fact[] {
-  const { relay_ms, duration_ms, stream } = request;
+  const { relay_ms, duration_ms, stream, tokens_per_second } = request;
   const relay = relay_ms ?? 0;
-  const speed = request.tokens_per_second;
   const facts: (Fact & { value: string | null })[] = [
     {
       name: "relay",
@@ -86,9 +85,9 @@ function factsOf(request: RequestDetail, begun: number | null): Fact[] {
       value: begun === null || duration_ms === null ? null : duration(duration_ms - begun),
     },
     {
-      name: "speed",
-      value: speed === null ? null : perSecond(speed, request.tokens_estimated),
-      title: "Output tokens per second while streaming",
+      name: "tokens/s",
+      value: tokens_per_second === null ? null : rate(tokens_per_second, request.tokens_estimated),
+      title: "Output tokens per second after the first token",
     },
   ];
   return facts.filter(({ value }) => value !== null);

@@ -89,10 +89,10 @@ describe("an open request of a conversation", () => {
   it("hides messages of earlier turns, shows them with their turns, and hides them again", async () => {
     answers.set(THREAD, () => Response.json(talk));
     await open({ messages });
-    await userEvent.click(await screen.findByRole("button", { name: /^5 earlier messages, turns 1 to 2 · show/ }));
+    await userEvent.click(await screen.findByRole("button", { name: /^Show 5 earlier messages, turns 1 to 2/ }));
     const shown = screen.getAllByRole("article").map((one) => /turn \d/.exec(one.textContent ?? "")?.[0]);
     expect(shown).toEqual(["turn 1", "turn 1", "turn 2", "turn 2", "turn 2", undefined, undefined]);
-    for (const hide of screen.getAllByRole("button", { name: /^5 earlier messages, turns 1 to 2 · hide/ }).slice(1)) {
+    for (const hide of screen.getAllByRole("button", { name: /^Hide 5 earlier messages, turns 1 to 2/ }).slice(1)) {
       await userEvent.click(hide);
     }
     expect(screen.getAllByRole("article")).toHaveLength(2);
@@ -102,7 +102,7 @@ describe("an open request of a conversation", () => {
     const again = { ...row, new_messages: { from: 6, count: 0 } };
     answers.set(THREAD, () => Response.json({ ...talk, data: [again] }));
     await open({ messages });
-    expect(await screen.findByRole("button", { name: /^5 earlier messages, before turn 3/ })).toBeVisible();
+    expect(await screen.findByRole("button", { name: /^Show 5 earlier messages, before turn 3/ })).toBeVisible();
     expect(screen.getByText("six")).toBeVisible();
   });
 
@@ -126,7 +126,7 @@ describe("an open request of a conversation", () => {
     expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
     await userEvent.keyboard("t");
     expect(where()).toBe("/requests?model=gpt-4o");
-    expect(screen.getByRole("button", { name: "3 earlier messages · show" })).toBeVisible();
+    expect(screen.getByRole("button", { name: "Show 3 earlier messages" })).toBeVisible();
   });
 
   it.each([{ outcome: "open" as const }, { body_state: "no_bodies" as const }, { kind: "embedding" as const }])(

@@ -27,7 +27,7 @@ const HELD: Record<HoldReason, string> = {
   scrolled: "New rows wait while the log is scrolled. Press Home to see them.",
   text: "New rows wait, because text was selected when they arrived. Press Home to see them.",
   rush: "New rows wait, because more than 50 arrive per second. Press Home to see them.",
-  older: "New rows wait, because the log shows older requests. Press Home to see the newest.",
+  older: "New rows wait, because the log is not shown from its first row. Press Home to see them.",
 };
 
 /**
@@ -59,7 +59,7 @@ export function LiveSwitch() {
   if (search.sort !== undefined) {
     return (
       <span className={`muted nowrap ${pageCss.notLive}`}>
-        paused<span> while sorted</span>
+        not live<span> while sorted</span>
       </span>
     );
   }
@@ -116,8 +116,13 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   return (
     <>
       {(pendingCount > 0 || isAway) && (
-        <button type="button" className={pageCss.newRows} onClick={follow} title="Home">
-          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "newest"}
+        <button
+          type="button"
+          className={pageCss.newRows}
+          onClick={follow}
+          title="Go to the request that ended last (Home)"
+        >
+          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "last ended"}
         </button>
       )}
       <span className="visually-hidden" role="status">

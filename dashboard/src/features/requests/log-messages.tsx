@@ -58,7 +58,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   const actions: Action[] = [];
   if (hasRange) actions.push({ label: "Show all time", onClick: () => open({ ...search, range: {} }) });
   if (values.length > 0) {
-    actions.push({ label: "Clear all filters", onClick: () => open({ ...search, filter: [] }) });
+    actions.push({ label: "Clear all", onClick: () => open({ ...search, filter: [] }) });
   }
   // A likely value of the same field already says that no request has the only value of the filter.
   const isSaid = !isDeleted && values.length === 1 && likelyValues.some(({ param, instead }) => instead[0] === param);
@@ -136,10 +136,10 @@ function Without({ name, value, negated, isOnly }: Value & { isOnly: boolean }) 
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={isOnly ? undefined : `Remove this filter: ${termLabel(words)}`}
+        aria-label={isOnly ? undefined : `Remove ${termLabel(words)}`}
         onClick={() => open({ ...search, filter })}
       >
-        Remove this filter
+        Remove
       </Button>
     </p>
   );
@@ -226,7 +226,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
     return (
       <Message
         isError
-        actions={[{ label: "Newest first", onClick: () => go({ search: withSort(search, undefined) }) }]}
+        actions={[{ label: "Last ended first", onClick: () => go({ search: withSort(search, undefined) }) }]}
       >
         <p>
           The log cannot be sorted by “<bdi>{sort}</bdi>”.
@@ -246,7 +246,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
       error={error}
       subject="The log"
       onRetry={onAgain}
-      action={{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }}
+      action={{ label: "Clear all", onClick: () => go({ search: EMPTY_SEARCH }) }}
     />
   );
 }

@@ -47,7 +47,7 @@ const Histogram = lazyPart(
 const LOAD_AHEAD = 5;
 
 /**
- * The log, newest first, with filters above it. If the URL has the id of a request, this request is open beside the
+ * The log with filters above it. If the URL has the id of a request, this request is open beside the
  * log.
  */
 export function RequestsPage() {

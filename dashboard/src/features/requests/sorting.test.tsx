@@ -48,6 +48,19 @@ it("sorts by the column, and keeps filters and time range", async () => {
   expect(where()).toBe("/requests?namespace=a&from=-1h&sort=cost_usd&live=off");
 });
 
+it.each([
+  ["", "Rows are in the order in which requests ended. Click to sort: Latest start first"],
+  ["?sort=started_at", "Earliest start first"],
+])("says in which order the rows are until they are sorted: %s", async (search, title) => {
+  await renderAt(
+    search,
+    <SortLink field="started_at" unsorted="Rows are in the order in which requests ended.">
+      Started
+    </SortLink>,
+  );
+  expect(screen.getByRole("link", { name: "Sort by time started" })).toHaveAttribute("title", title);
+});
+
 it("sorts by the lowest values with the second click", async () => {
   const { where } = await renderAt("?sort=cost_usd", HEADS);
   const cost = screen.getByRole("link", { name: "Sort by cost" });
@@ -56,7 +69,7 @@ it("sorts by the lowest values with the second click", async () => {
   expect(where()).toBe("/requests?sort=cost_usd&order=asc");
 });
 
-it("says which column sorts, and returns from there to the newest first", async () => {
+it("says which column sorts, and returns from there to the usual order", async () => {
   const { where } = await renderAt("?namespace=a&sort=output_tokens&order=asc", HEADS);
   expect(screen.getByRole("columnheader", { name: /Tokens/ })).toHaveAttribute("aria-sort", "ascending");
   expect(screen.getByRole("columnheader", { name: "Sort by cost" })).not.toHaveAttribute("aria-sort");
@@ -78,7 +91,7 @@ it.each([
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
   await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));
-  await userEvent.click(screen.getByRole("button", { name: "Newest first" }));
+  await userEvent.click(screen.getByRole("button", { name: "Last ended first" }));
   expect(where()).toBe("/requests?model=o1");
 });
 
@@ -113,8 +126,8 @@ it("says that there may be more requests without a value if the count is incompl
 
 it("says after the number of matches how many requests a filter by a number leaves out", async () => {
   const { where } = await renderAt("?model=o1&tokens_per_second=<20", <FilterBar note={<UnknownNote />} />);
-  const link = await screen.findByRole("link", { name: "7 without tokens per second not shown" });
-  expect(link.parentElement).toHaveTextContent("7 requests · 7 without tokens per second not shown");
+  const link = await screen.findByRole("link", { name: "7 without tokens/s not shown" });
+  expect(link.parentElement).toHaveTextContent("7 requests · 7 without tokens/s not shown");
   await userEvent.click(link);
   expect(where()).toBe("/requests?model=o1&tokens_per_second=unknown");
 });

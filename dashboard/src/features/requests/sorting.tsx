@@ -47,14 +47,22 @@ function sortName(label: string, visible: ReactNode): string {
   return isContained ? `Sort by ${label}` : `${visible}: sort by ${label}`;
 }
 
-/** A link that sorts by the field: first the highest values first, then the lowest, then the newest requests first. */
-export function SortLink({ field, children }: { field: string; children: ReactNode }) {
+type SortLinkProps = {
+  field: string;
+  /** Says in which order the rows are while they are not sorted. */
+  unsorted?: string;
+  children: ReactNode;
+};
+
+/** A link that sorts by the field: first the highest values first, then the lowest, then the usual order. */
+export function SortLink({ field, unsorted, children }: SortLinkProps) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
   const { label = field, highest, lowest } = SORT_FIELDS[field] ?? {};
-  const order = search.sort !== field ? undefined : (search.order ?? "desc");
-  const next = order === undefined ? highest : order === "desc" ? lowest : "Newest first";
+  const { sort } = search;
+  const order = sort !== field ? undefined : (search.order ?? "desc");
+  const next = order === undefined ? highest : order === "desc" ? lowest : "Last ended first";
   const sorted = (base: typeof search) =>
     withSort(base, order === "asc" ? undefined : field, order === "desc" ? "asc" : undefined);
   const follow = (event: MouseEvent) => {
@@ -66,7 +74,7 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
     <a
       href={logHref(sorted(search))}
       aria-label={sortName(label, children)}
-      title={next}
+      title={sort === undefined && unsorted !== undefined ? `${unsorted} Click to sort: ${next}` : next}
       aria-current={order !== undefined || undefined}
       data-order={order}
       onClick={follow}
@@ -88,7 +96,7 @@ type BarProps = {
 };
 
 /**
- * A bar that says how the rows are sorted, with buttons to read them again and to return to the newest first. It is
+ * A bar that says how the rows are sorted, with buttons to read them again and to return to the usual order. It is
  * shown if the rows are sorted. With `instead`, the bar is always shown, and it can also sort the rows.
  */
 export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
@@ -98,7 +106,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
   const unknown = sort === undefined ? undefined : searchUnknown(search, SORT_FIELDS[sort]?.term);
   const isCounted = !isLoading && rows !== undefined && unknown !== undefined;
   const missing = useQuery({ ...countAtLoadingQuery(unknown ?? search, loadedAt), enabled: isCounted }).data;
-  const toNewestFirst = () => {
+  const toUsualOrder = () => {
     go({ search: withSort(search, undefined) });
     focusPage();
   };
@@ -115,8 +123,8 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
             {!isLoading && !isComplete && `. ${incomplete(order)}`}
           </span>
           {instead === undefined && (
-            <Button variant="default" size="compact-xs" onClick={toNewestFirst}>
-              Newest first
+            <Button variant="default" size="compact-xs" onClick={toUsualOrder}>
+              Last ended first
             </Button>
           )}
           <Button variant="default" size="compact-xs" onClick={onRefresh}>
@@ -145,7 +153,7 @@ function SortSelect() {
       value={sort === "" ? "" : `${sort} ${order}`}
       onChange={({ currentTarget }) => sortBy(currentTarget.value)}
     >
-      <option value="">Newest first</option>
+      <option value="">Last ended first</option>
       {Object.entries(SORT_FIELDS).flatMap(([field, { highest, lowest }]) => [
         <option key={`${field} desc`} value={`${field} desc`}>
           {highest}

@@ -2,7 +2,7 @@
 
 import { Button, Group } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
-import { count, plural } from "~/format/number";
+import { plural } from "~/format/number";
 import type { Status } from "~/generated/api-types";
 import { type Health, useHealth } from "./health";
 import type { Problem } from "./problems";
@@ -68,7 +68,7 @@ const SYMBOLS = { unknown: "○", good: "●", amber: "▲", bad: "✗" } as con
 /** A shorter delay is usual, and would change with each look. */
 const MIN_LAG_SECONDS = 2;
 
-/** `● logging  log 4 s behind  12 running  4.2 GB, 84 GB free`. An old status is not shown. */
+/** `● logging  log 4 s behind  4.2 GB, 84 GB free`. An old status is not shown. */
 function StatusFacts({ health, status }: { health: Health; status: Status | undefined }) {
   const isCurrent = status !== undefined && health.troubles[0]?.action !== "retry";
   const seconds = isCurrent ? status.journal.lag_seconds : null;
@@ -79,12 +79,7 @@ function StatusFacts({ health, status }: { health: Health; status: Status | unde
         <span aria-hidden="true">{SYMBOLS[health.tone]}</span> {health.word}
       </span>
       {lag !== null && <span>{lag}</span>}
-      {isCurrent && (
-        <>
-          <span>{count(status.running)} running</span>
-          <span>{formatDiskSpace(status)}</span>
-        </>
-      )}
+      {isCurrent && <span>{formatDiskSpace(status)}</span>}
     </>
   );
 }

@@ -110,7 +110,7 @@ def _facts(record: Record, response: Response | None) -> Iterator[tuple[Group, s
     for name, value in sorted(record.properties.items()):
         yield "tags", f"property.{name}", name, value
     speed = tokens_per_second_of(record)
-    yield "timing", "tokens_per_second", "speed", None if speed is None else round(speed, 1)
+    yield "timing", "tokens_per_second", "tokens/s", None if speed is None else round(speed, 1)
     if response is not None:
         yield "request", "service_tier", "service tier", response.tier
         fingerprint = response.other.get("system_fingerprint")
