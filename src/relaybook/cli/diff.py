@@ -148,7 +148,7 @@ def _fact_text(name: str, value: Any, row: dict[str, Any]) -> str:
         return duration({"duration_ms": value})
     mark = "≈" if row["tokens_estimated"] else ""
     if name == "tokens_per_second":
-        return f"{mark}{value:.1f} tokens/s" if value < 9.95 else f"{mark}{value:,.0f} tokens/s"
+        return f"{mark}{value:.1f}" if value < 9.95 else f"{mark}{value:,.0f}"
     if name in ("input_tokens", "output_tokens"):
         return f"{mark}{value:,}"
     if name == "stream_ended":

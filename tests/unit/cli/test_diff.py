@@ -32,7 +32,7 @@ def test_the_report_has_only_the_differences_marked_with_signs() -> None:
     assert "Different: tags, 1 parameter, system prompt." in lines
     assert "   temperature           0.5 → 1.5" in lines
     assert "   duration              1.03 s → 1.23 s" in lines
-    assert "   speed                 50 tokens/s → 60 tokens/s" in lines
+    assert "   tokens/s              50 → 60" in lines
     text = " ".join(line.strip() for line in lines)
     assert "You answer questions about [-orders-]{+teas\\x1b[2J+}. Answer" in text
     assert " characters …" in text
@@ -56,7 +56,7 @@ def test_estimates_have_a_sign() -> None:
     lines = report(compared(of_a=of_a, **of_b, tokens_estimated=True)).splitlines()
     assert "   input tokens          1,250 → ≈1,251" in lines
     assert "   output tokens         50 → ≈60" in lines
-    assert "   speed                 50 tokens/s → ≈60 tokens/s" in lines
+    assert "   tokens/s              50 → ≈60" in lines
 
 
 def test_the_end_of_a_stream_is_said_in_words() -> None:
