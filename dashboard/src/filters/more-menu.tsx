@@ -26,7 +26,7 @@ export function MoreMenu() {
           <>
             <MenuItem
               name="Read again…"
-              about="Reads the stored bodies with today's formats and prices"
+              about="Reads the stored bodies with the formats and prices of this version"
               onSelect={() => {
                 closeMenu();
                 reread.open();

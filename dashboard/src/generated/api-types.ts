@@ -542,7 +542,7 @@ export type Comparison = {
   same_request: boolean | null;
   /** Whether result and response are equal. `null` if a response body cannot be compared and the results are equal. */
   same_response: boolean | null;
-  /** Results, models, keys, clients, tags, routes, timing, tokens and cost that differ. */
+  /** Results, models, keys, clients, namespaces, properties, routes, timing, tokens and cost that differ. */
   facts: (FactDifference)[];
   /** Fields of the request bodies that differ, except the messages. */
   parameters: (ValueDifference)[];

@@ -20,7 +20,7 @@ _WIDTH: Final = 80
 _INDENT: Final = "   "
 _LABEL_WIDTH: Final = 21
 #: The titles of groups of facts that are not their names.
-_TITLES: Final = {"usage": "tokens and cost"}
+_TITLES: Final = {"tags": "namespace and properties", "usage": "tokens and cost"}
 _KEEP: Final = "\n\t"
 #: Removed text is between ``[-`` and ``-]``, and added text between ``{+`` and ``+}``, as GNU wdiff prints them.
 _MARKS: Final = {"equal": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}

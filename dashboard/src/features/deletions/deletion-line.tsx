@@ -25,8 +25,8 @@ function Line({ deletion }: { deletion: RequestedDeletion }) {
   const text =
     removed_at === null
       ? `Deleting ${plural(deletion.requests, "request")}${what}: ${count(removed)} removed…`
-      : `${plural(removed, "request")}${what} deleted ${clockTime(removed_at)}, ${
-          done_at === null ? "being erased from the disk…" : `erased from the disk ${clockTime(done_at)}.`
+      : `${plural(removed, "request")}${what} deleted at ${clockTime(removed_at)}, ${
+          done_at === null ? "being erased from the disk…" : `erased from the disk at ${clockTime(done_at)}.`
         }`;
   return (
     <div className={`notice bottom-line ${css.line}`}>

@@ -119,6 +119,8 @@ it("a deletion of this tab has one line, whose text changes", async () => {
   expect(screen.getAllByText(/9 requests/)).toHaveLength(1);
   const link = screen.getByRole("link", { name: "Receipt" });
   receipt = DONE;
-  expect(await screen.findByText(/deleted 22:02:28, erased from the disk/, {}, { timeout: 3000 })).toBeVisible();
+  expect(
+    await screen.findByText(/deleted at 22:02:28, erased from the disk at 00:30:00/, {}, { timeout: 3000 }),
+  ).toBeVisible();
   expect(screen.getByRole("link", { name: "Receipt" })).toBe(link);
 });

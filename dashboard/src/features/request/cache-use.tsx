@@ -37,9 +37,10 @@ export function CacheUse({ request, onGo }: Props) {
 function Report({ report, onGo }: { report: CacheReport; onGo: (id: string) => void }) {
   const { compared_with, change, sent } = report;
   if (compared_with === null) return <p className="note">Cache: {lowerFirst(report.text)}</p>;
+  const facts = factsOf(report);
   return (
     <>
-      <FactList facts={factsOf(report)} />
+      {facts.length > 0 && <FactList facts={facts} />}
       <p className={report.missed_tokens ? css.missed : "note"} data-tone={report.missed_tokens ? "amber" : undefined}>
         {report.text} {missedText(report)}
       </p>
@@ -64,8 +65,8 @@ function factsOf(report: CacheReport): Fact[] {
   const repeated = sent_again_tokens === null ? "" : `≈${plural(sent_again_tokens, "token")}`;
   const share = cached_tokens && sent_again_tokens ? ` (${percent(cached_tokens, sent_again_tokens)})` : "";
   const cached = cached_tokens === null ? "" : cached_tokens === 0 ? "none cached" : `${count(cached_tokens)} cached`;
-  const value = [repeated, `${cached}${share}`].filter(Boolean).join(", ") || null;
-  const facts: Fact[] = [{ name: "repeated from the earlier request", value, title: ESTIMATE }];
+  const value = [repeated, `${cached}${share}`].filter(Boolean).join(", ");
+  const facts: Fact[] = value === "" ? [] : [{ name: "repeated from the earlier request", value, title: ESTIMATE }];
   if (written_tokens) {
     const hour = written_1h_tokens ? ` (${count(written_1h_tokens)} for an hour)` : "";
     facts.push({ name: "written to the cache", value: `${count(written_tokens)}${hour}` });
@@ -80,7 +81,7 @@ function missedText({ missed_tokens, missed_usd }: CacheReport): string {
 }
 
 function secondsText({ seconds_between }: CacheReport): string {
-  return seconds_between === null ? "" : `, ${duration(seconds_between * 1000)} before`;
+  return seconds_between === null ? "" : `(${duration(seconds_between * 1000)} before)`;
 }
 
 /** The text around the first difference, in the earlier request and in this one. */

@@ -15,7 +15,7 @@ async function open(different: Partial<RequestDetail>, search = "?model=gpt-4o")
   );
   await renderAt(
     search,
-    <RequestDrawer id="any-id" newer={null} older={null} onGo={nothing} onClose={nothing} onDeleted={nothing} />,
+    <RequestDrawer id="any-id" previous={null} next={null} onGo={nothing} onClose={nothing} onDeleted={nothing} />,
   );
   await screen.findByText("Conversation", { selector: "h2" });
 }

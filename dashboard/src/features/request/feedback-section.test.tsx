@@ -44,7 +44,7 @@ async function open(changes: Partial<RequestDetail> = {}) {
   });
   const page = await renderAt(
     "",
-    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={onClose} onDeleted={vi.fn()} />,
+    <RequestDrawer id="chatcmpl-1" previous={null} next={null} onGo={vi.fn()} onClose={onClose} onDeleted={vi.fn()} />,
   );
   const section = await screen.findByRole("region", { name: "Feedback" });
   return { ...page, section: within(section) };
@@ -94,7 +94,7 @@ it("shows the feedback from others, whose values filter the log", async () => {
 
 function TwoRequests() {
   const [id, setId] = useState("a");
-  return <RequestDrawer id={id} newer={null} older="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
+  return <RequestDrawer id={id} previous={null} next="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
 }
 
 /** Open the request a, and answer the request b when `loadNext` is called. `posted`: the calls that give feedback. */
@@ -129,7 +129,7 @@ it("takes no feedback by key while the next request loads", async () => {
 it("takes no feedback by mouse or by form while the next request loads", async () => {
   const { section, posted, loadNext, hasLoaded } = await openTwo();
   await userEvent.type(section.getByRole("textbox", { name: "Label" }), "rude");
-  await userEvent.click(screen.getByRole("button", { name: /^older/ }));
+  await userEvent.click(screen.getByRole("button", { name: /^next/ }));
   await userEvent.click(section.getByRole("button", { name: /Good/ }));
   await userEvent.click(section.getByRole("button", { name: "Save" }));
   loadNext();

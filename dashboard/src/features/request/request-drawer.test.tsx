@@ -23,7 +23,7 @@ async function open(different: Partial<RequestDetail> = {}) {
   answers.set("/api/requests/any-id", () => Response.json(request));
   const page = await renderAt(
     "?model=gpt-4o",
-    <RequestDrawer id="any-id" newer="n1" older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+    <RequestDrawer id="any-id" previous="n1" next={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
   );
   await screen.findByText("Conversation", { selector: "h2" });
   return page;
@@ -62,7 +62,7 @@ describe("an open request", () => {
     expect(page.where()).toBe("/requests?model=gpt-4o&route=anthropic");
   });
 
-  it("opens the newer request with k, ignores j without an older one, and closes with Escape", async () => {
+  it("opens the previous request with k, ignores j without an next one, and closes with Escape", async () => {
     await open();
     await userEvent.keyboard("j");
     expect(onGo).not.toHaveBeenCalled();
@@ -89,7 +89,7 @@ describe("an open request", () => {
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 404 }));
     await renderAt(
       "",
-      <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+      <RequestDrawer id="any-id" previous={null} next={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
     );
     expect(await screen.findByRole("alert")).toHaveTextContent("may have been deleted");
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
@@ -100,7 +100,7 @@ describe("an open request", () => {
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 503 }));
     await renderAt(
       "",
-      <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+      <RequestDrawer id="any-id" previous={null} next={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
     );
     expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
     answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
@@ -235,7 +235,7 @@ describe("an open request", () => {
 
 function TwoRequests() {
   const [id, setId] = useState("a");
-  return <RequestDrawer id={id} newer={null} older="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
+  return <RequestDrawer id={id} previous={null} next="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
 }
 
 describe("while the next request loads", () => {
@@ -269,7 +269,7 @@ describe("while the next request loads", () => {
     await openFirst();
     await userEvent.click(screen.getByRole("button", { name: "Delete this request…" }));
     expect(await screen.findByRole("dialog")).toHaveTextContent("Delete this request");
-    fireEvent.click(screen.getByText("older"));
+    fireEvent.click(screen.getByText("next"));
     await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   });
 });

@@ -10,7 +10,6 @@ import { requestQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import { DeleteRequestButton } from "~/filters/delete-button";
 import type { RequestDetail } from "~/generated/api-types";
-import { useLogSearch } from "~/navigation/search-context";
 import { useActions } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
@@ -24,8 +23,8 @@ import { isOutsidePanel, manageFrame, SidePanel } from "./side-panel";
 type RequestDrawerProps = {
   /** Any id of the request. */
   id: string;
-  newer: string | null;
-  older: string | null;
+  previous: string | null;
+  next: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
   /** Called instead of `onClose` when the request has been deleted. */
@@ -33,14 +32,14 @@ type RequestDrawerProps = {
 };
 
 /** One request beside the log, with everything known about it. A running request is read again every second. */
-export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: RequestDrawerProps) {
+export function RequestDrawer({ id, previous, next, onGo, onClose, onDeleted }: RequestDrawerProps) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...requestQuery(id),
     // The previous request stays visible until the next request has loaded.
     placeholderData: keepPreviousData,
   });
   const [view, setView] = useState<ResponseView>("rendered");
-  useDrawerShortcuts({ newer, older, onGo, onClose });
+  useDrawerShortcuts({ previous, next, onGo, onClose });
 
   return (
     <SidePanel label={`Request ${id}`} onClose={onClose}>
@@ -58,8 +57,8 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
         <TopBar
           request={isPlaceholderData ? undefined : data}
           isUnknown={error instanceof ApiError && error.status === 404}
-          newer={newer}
-          older={older}
+          previous={previous}
+          next={next}
           onGo={onGo}
           onClose={onClose}
         />
@@ -94,15 +93,14 @@ type TopBarProps = {
   request: RequestDetail | undefined;
   /** Whether the log has no such request, so that there is nothing to copy. */
   isUnknown: boolean;
-  newer: string | null;
-  older: string | null;
+  previous: string | null;
+  next: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
 };
 
 /** Actions for the whole request. Always visible. */
-function TopBar({ request, isUnknown, newer, older, onGo, onClose }: TopBarProps) {
-  const isSorted = useLogSearch().sort !== undefined;
+function TopBar({ request, isUnknown, previous, next, onGo, onClose }: TopBarProps) {
   return (
     <Group className={css.bar} gap={2}>
       <QuietButton onClick={onClose}>
@@ -111,19 +109,17 @@ function TopBar({ request, isUnknown, newer, older, onGo, onClose }: TopBarProps
           Esc
         </kbd>
       </QuietButton>
-      <QuietButton disabled={newer === null} onClick={() => newer !== null && onGo(newer)}>
-        <span aria-hidden="true">‹</span> {isSorted ? "previous" : "newer"}{" "}
-        <span className="visually-hidden">request</span>
+      <QuietButton disabled={previous === null} onClick={() => previous !== null && onGo(previous)}>
+        previous <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           k
         </kbd>
       </QuietButton>
-      <QuietButton disabled={older === null} onClick={() => older !== null && onGo(older)}>
-        {isSorted ? "next" : "older"} <span className="visually-hidden">request</span>
+      <QuietButton disabled={next === null} onClick={() => next !== null && onGo(next)}>
+        next <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           j
         </kbd>
-        <span aria-hidden="true">›</span>
       </QuietButton>
       {!isUnknown && <CopyBar request={request} />}
     </Group>
@@ -148,23 +144,23 @@ function LoadProblem({ id, error, onRetry }: { id: string; error: Error; onRetry
 }
 
 type Keys = {
-  newer: string | null;
-  older: string | null;
+  previous: string | null;
+  next: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
 };
 
 /**
- * Escape closes the request, k opens the newer request, j opens the older request, and r scrolls to the response. In a
+ * Escape closes the request, k opens the previous request, j opens the next request, and r scrolls to the response. In a
  * text field, Escape only leaves the field, so that no typed text is lost.
  */
-function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
+function useDrawerShortcuts({ previous, next, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
     if (key === "Escape" && isTextField(target)) return () => target instanceof HTMLElement && target.blur();
     if (key === "Escape") return onClose;
     if (isTextField(target) || hasTextSelection()) return undefined;
-    const next = key === "k" ? newer : key === "j" ? older : null;
-    return next !== null && (() => onGo(next));
+    const id = key === "k" ? previous : key === "j" ? next : null;
+    return id !== null && (() => onGo(id));
   }, isOutsidePanel);
   const isReading = (target: EventTarget | null) => !isTextField(target) && !hasTextSelection();
   useActions((target) => ({ response: isReading(target) && (() => goTo("Response")) }), isOutsidePanel);

@@ -20,7 +20,7 @@ async function open(changes: Partial<RequestDetail>) {
   answers.set("/api/requests/any-id", () => Response.json(sampleRequest(changes)));
   const page = await renderAt(
     "?model=gpt-4o",
-    <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={vi.fn()} onDeleted={vi.fn()} />,
+    <RequestDrawer id="any-id" previous={null} next={null} onGo={onGo} onClose={vi.fn()} onDeleted={vi.fn()} />,
   );
   await screen.findByText("Conversation", { selector: "h2" });
   return page;

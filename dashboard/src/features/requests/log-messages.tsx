@@ -156,6 +156,7 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
       <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {termLabel(describeValue(...instead))}
       </Button>
+      {!isWordTerm(param) && "?"}
     </p>
   );
 }

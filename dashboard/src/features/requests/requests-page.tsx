@@ -118,7 +118,7 @@ export function RequestsPage() {
   });
 
   const isInList = known?.isRecorded === true && !isSorted;
-  const { newer, older, isElsewhere } = useNeighbours(log.list.search, id, rows, isInList);
+  const { previous, next, isElsewhere } = useNeighbours(log.list.search, id, rows, isInList);
   const indexOf = (wanted: string) => rows.findIndex((row) => row.id === wanted);
   const close = () => {
     if (id === undefined) return;
@@ -236,8 +236,8 @@ export function RequestsPage() {
             <Suspense>
               <RequestDrawer
                 id={idInUrl ?? id}
-                newer={newer}
-                older={older}
+                previous={previous}
+                next={next}
                 onGo={goToNeighbour}
                 onClose={close}
                 onDeleted={closeDeleted}

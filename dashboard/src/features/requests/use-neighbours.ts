@@ -5,10 +5,10 @@ import { neighboursQuery } from "~/api/requests";
 import type { LogSearch } from "~/domain/log-search";
 import type { Row } from "~/generated/api-types";
 
-/** `newer` and `older` are `null` if there is no such request, or if it is not known yet. */
+/** `previous` and `next` are `null` if there is no such request, or if it is not known yet. */
 export type Neighbours = {
-  newer: string | null;
-  older: string | null;
+  previous: string | null;
+  next: string | null;
   /** Whether the request is in the log, but not among the loaded rows. */
   isElsewhere: boolean;
 };
@@ -31,6 +31,6 @@ export function useNeighbours(
   const { data } = useQuery({ ...neighboursQuery(search, id ?? ""), enabled: isAsked });
   const near = isLoaded ? rows : (data?.data ?? []);
   const place = id === undefined ? -1 : near.findIndex((row) => row.id === id);
-  if (place === -1) return { newer: null, older: null, isElsewhere: false };
-  return { newer: near[place - 1]?.id ?? null, older: near[place + 1]?.id ?? null, isElsewhere: !isLoaded };
+  if (place === -1) return { previous: null, next: null, isElsewhere: false };
+  return { previous: near[place - 1]?.id ?? null, next: near[place + 1]?.id ?? null, isElsewhere: !isLoaded };
 }

@@ -75,12 +75,14 @@ class Differences(NamedTuple):
     @property
     def summary(self) -> str:
         """Say in one or two sentences what differs."""
+        properties = sum(fact.name.startswith("property.") for fact in self.facts)
         is_other_result = any(fact.name == "result" for fact in self.facts)
         parts = [
             ("result", is_other_result),
             *((fact.label, fact.group == "result" and not is_other_result) for fact in self.facts),
             *((fact.label, fact.group == "request") for fact in self.facts),
-            ("tags", any(fact.group == "tags" for fact in self.facts)),
+            ("namespace", any(fact.name == "namespace" for fact in self.facts)),
+            (f"{properties} propert{'y' if properties == 1 else 'ies'}", properties > 0),
             (f"{len(self.parameters)} parameter{'s' * (len(self.parameters) != 1)}", bool(self.parameters)),
             ("system prompt", bool(self.system)),
             (f"{len(self.tools)} tool{'s' * (len(self.tools) != 1)}", bool(self.tools)),

@@ -1,4 +1,4 @@
-"""Compare the facts of two requests: results, models, tags, routes, timing, tokens and cost."""
+"""Compare the facts of two requests: results, models, namespaces, properties, routes, timing, tokens and cost."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -33,15 +33,13 @@ FIELDS: Final[dict[Group, dict[str, str]]] = {
         "upstream": "upstream",
         "key": "API key",
         "user_agent": "client",
-        "retry_count": "retries by the SDK",
-    },
-    "tags": {
-        "namespace": "namespace",
         "user": "user",
         "session": "session",
         "safety_identifier": "safety identifier",
         "prompt_cache_key": "prompt cache key",
+        "retry_count": "retries by the SDK",
     },
+    "tags": {"namespace": "namespace"},
     "timing": {"duration_ms": "duration", "first_token_ms": "first token"},
     "usage": {
         "input_tokens": "input tokens",

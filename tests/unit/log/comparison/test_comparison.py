@@ -234,6 +234,7 @@ def test_results_tags_and_versions_are_facts() -> None:
         "property.channel": (None, "iOS"),
     }
     assert [each["kind"] for each in found["response"]] == ["removed"]
+    assert found["summary"] == "Different: result, API key, user, 1 property, response."
 
 
 def test_versions_of_models_are_facts() -> None:
