@@ -92,8 +92,9 @@ def test_the_receipt_link_stays_in_place_and_the_list_of_deletions_fits(tab: Log
     before = link.bounding_box()
     expect(tab.page.get_by_text(re.compile("2 requests .* erased from the disk"))).to_be_visible()
     assert link.bounding_box() == before
+    world.log(Call(namespace="receipt-link"))
     link.click()
-    sentence = tab.page.get_by_text("match the filter, checked")
+    sentence = tab.page.get_by_text("1 request matches the filter, checked")
     number = sentence.get_by_role("link")
     expect(number).to_have_css("text-decoration-line", "underline")
     # The link stands on the baseline of its sentence.

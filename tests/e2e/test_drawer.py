@@ -63,10 +63,10 @@ def test_j_and_k_move_to_the_next_request_and_the_address_follows(shared_tab: Lo
     expect(tab.drawer).to_contain_text("Question 3?")
     tab.press("k")
     tab.wait_for_path(f"/requests/{log[1]}")
-    tab.drawer.get_by_role("button", name="Newer request").click()
+    tab.drawer.get_by_role("button", name="previous request").click()
     tab.wait_for_path(f"/requests/{log[0]}")
     expect(tab.drawer).to_contain_text("Question 5?")
-    tab.drawer.get_by_role("button", name="Older request").click()
+    tab.drawer.get_by_role("button", name="next request").click()
     tab.wait_for_path(f"/requests/{log[1]}")
 
 

@@ -206,7 +206,7 @@ def test_the_focus_stays_on_a_changed_filter_or_time_range(tab: LogPage, log: li
 
 def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world: World, log: list[str]) -> None:
     def press(name: str) -> None:
-        tab.page.get_by_role("button", name=name, exact=True).focus()
+        tab.page.get_by_role("button", name=name, exact=True).last.focus()
         tab.press("Enter")
 
     list_ = tab.page.locator("[data-log]")

@@ -27,8 +27,8 @@ def log(world: World) -> list[str]:
 def test_j_and_k_move_between_old_requests_too(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[540])
     for key, place in (("j", 541), ("j", 542), ("k", 541), ("k", 540), ("k", 539)):
-        expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
-        expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()
+        expect(tab.drawer.get_by_role("button", name="next request")).to_be_enabled()
+        expect(tab.drawer.get_by_role("button", name="previous request")).to_be_enabled()
         tab.press(key)
         tab.wait_for_path(f"/requests/{log[place]}")
 
@@ -41,21 +41,21 @@ def test_the_row_of_a_request_opened_by_its_address_is_shown(tab: LogPage, log: 
 
 def test_the_oldest_request_has_no_next_one(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[-1])
-    expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()
-    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_disabled()
+    expect(tab.drawer.get_by_role("button", name="previous request")).to_be_enabled()
+    expect(tab.drawer.get_by_role("button", name="next request")).to_be_disabled()
 
 
 def test_the_neighbors_are_those_of_the_filter(tab: LogPage, world: World, log: list[str]) -> None:
     even = [row["id"] for row in world.server.records("namespace=even")]
     tab.open(f"/requests/{even[-2]}?namespace=even")
-    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
+    expect(tab.drawer.get_by_role("button", name="next request")).to_be_enabled()
     tab.press("j")
     tab.wait_for_path(f"/requests/{even[-1]}")
 
 
 def test_closing_an_old_request_selects_its_row(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[540])
-    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
+    expect(tab.drawer.get_by_role("button", name="next request")).to_be_enabled()
     tab.press("Escape")
     tab.expect_selected(log[540])
     wait_until(lambda: {log[539], log[540], log[541]} <= set(dict(tab.on_screen())), what="its row on the screen")

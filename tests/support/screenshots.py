@@ -149,7 +149,7 @@ def connect(page: Page, scenario: Scenario) -> None:
 
 def no_match(page: Page, scenario: Scenario) -> None:
     page.goto(f"{scenario.demo.dashboard}/requests?namespace=staging&model=gpt-5")
-    expect(page.get_by_role("button", name="Remove model is gpt-5")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove model is gpt-5").filter(has_text="Remove")).to_be_visible()
 
 
 def unreadable(page: Page, scenario: Scenario) -> None:
