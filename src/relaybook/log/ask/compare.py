@@ -36,7 +36,9 @@ class Comparison(Struct, kw_only=True):
     ]
     facts: Annotated[
         list[FactDifference],
-        Meta(description="Results, models, keys, clients, namespaces, properties, routes, timing, tokens and cost that differ."),
+        Meta(
+            description="Results, models, keys, clients, namespaces, properties, routes, timing, tokens and cost that differ."
+        ),
     ]
     parameters: Annotated[
         list[ValueDifference], Meta(description="Fields of the request bodies that differ, except the messages.")
