@@ -37,7 +37,8 @@ class Comparison(Struct, kw_only=True):
     facts: Annotated[
         list[FactDifference],
         Meta(
-            description="Results, models, keys, clients, namespaces, properties, routes, timing, tokens and cost that differ."
+            description="Results, models, keys, clients, namespaces, properties, routes, timing, tokens and cost that "
+            "differ."
         ),
     ]
     parameters: Annotated[
