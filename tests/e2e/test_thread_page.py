@@ -160,7 +160,7 @@ def test_a_notice_says_that_unrelated_requests_are_not_a_conversation(shared_tab
     tab = open_thread(shared_tab, "/thread?namespace=production")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("Most of these requests are not part of a conversation")
-    main.get_by_role("link", name="Open them in the log", exact=True).click()
+    main.get_by_role("link", name="Show requests", exact=True).click()
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", "production"))
 

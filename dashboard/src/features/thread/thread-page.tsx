@@ -167,7 +167,7 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
             ]}
           />
         )}
-        <GoToTurn lanes={lanes} drawn={drawn} onTurn={onTurn} />
+        <GoToTurn lanes={lanes} drawn={isOpen ? drawn : ALL} onTurn={onTurn} />
         {isOpen && drawn !== ALL && <span className="muted">Totals and tools are those of all conversations.</span>}
       </Group>
       {isOpen && (

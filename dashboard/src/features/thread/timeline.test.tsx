@@ -179,6 +179,8 @@ it("the field for a turn belongs to the conversation in the timeline", async () 
   expect(screen.getByRole("textbox", { name: "Go to turn, 1 to 3" })).toBeVisible();
   await userEvent.selectOptions(select, "9");
   expect(screen.getByRole("textbox", { name: "Go to turn, 7 to 7" })).toBeVisible();
+  await userEvent.click(screen.getByRole("button", { name: "Timeline" }));
+  expect(screen.queryByRole("textbox", { name: /Go to turn/ })).toBeNull();
 });
 
 it("is not read for requests that are no conversation", async () => {
