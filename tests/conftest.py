@@ -1,10 +1,12 @@
 """Set the order of all tests and which of them run alone, and summarize the skipped tests."""
 
 import compileall
+import gc
 import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,20 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(directory, quiet=2)
     if config.getoption("numprocesses", None):
         config.pluginmanager.register(Progress(config, ALONE), "progress")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect the tests without the garbage collector, and exclude them and all modules from later collections.
+
+    The collector takes a fifth of the CPU time of the collection, and finds no garbage: all objects are still needed.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

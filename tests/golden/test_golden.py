@@ -16,7 +16,11 @@ FILE = Path(__file__).with_name("golden.jsonl")
 GOLDEN: dict[str, dict[str, Any]] = {}
 if FILE.exists():
     GOLDEN = {line["name"]: line for line in map(json.loads, FILE.read_text().splitlines())}
-FACTS = {facts["name"]: json.loads(json.dumps(facts)) for facts in all_facts(exchanges())}
+
+
+def current() -> dict[str, dict[str, Any]]:
+    """Return the current facts of each exchange, by name."""
+    return {facts["name"]: json.loads(json.dumps(facts)) for facts in all_facts(exchanges())}
 
 
 def test_every_exchange_has_its_own_name_and_facts() -> None:
@@ -26,15 +30,17 @@ def test_every_exchange_has_its_own_name_and_facts() -> None:
 
 
 def test_the_facts_of_an_exchange_have_not_changed() -> None:
-    def check(name: str) -> None:
-        assert FACTS[name] == GOLDEN.get(name)
+    found = current()
 
-    check_each(FACTS, check)
+    def check(name: str) -> None:
+        assert found[name] == GOLDEN.get(name)
+
+    check_each(found, check)
 
 
 def write() -> None:
     """Write the golden file."""
-    lines = [json.dumps(facts, ensure_ascii=True, separators=(",", ":")) for facts in FACTS.values()]
+    lines = [json.dumps(facts, ensure_ascii=True, separators=(",", ":")) for facts in current().values()]
     FILE.write_text("\n".join(lines) + "\n")
 
 

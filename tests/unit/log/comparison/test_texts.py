@@ -1,5 +1,6 @@
 """Test that two texts are compared word by word, and that the work is bounded."""
 
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -90,7 +91,9 @@ def test_the_pieces_are_both_texts(a: str, b: str) -> None:
 
 
 def prose(random: Random, characters: int) -> list[str]:
-    return [f"{random.randrange(10**6):x}{random.choice(('', '', '.', ','))}" for _ in range(characters // 6)]
+    count = characters // 6
+    ends = random.choices(("", "", ".", ","), k=count)
+    return [f"{number:x}{end}" for number, end in zip(random.choices(range(10**6), k=count), ends, strict=True)]
 
 
 def test_three_words_that_differ_in_a_long_text_are_found_wherever_they_are() -> None:
@@ -117,18 +120,18 @@ class CountedBudget(Budget):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"),
+    "texts",
     [
-        (" ".join(prose(Random(1), 5_000_000)), " ".join(prose(Random(2), 5_000_000))),
-        ("x" * 5_000_000, "y" * 5_000_000),
-        ("a b " * 50_000, "b a " * 50_000 + "c"),
-        ('{"a":1}' * 500_000, '{"b":2}' * 500_000),
+        lambda: [" ".join(prose(Random(seed), 5_000_000)) for seed in (1, 2)],
+        lambda: ("x" * 5_000_000, "y" * 5_000_000),
+        lambda: ("a b " * 50_000, "b a " * 50_000 + "c"),
+        lambda: ('{"a":1}' * 500_000, '{"b":2}' * 500_000),
     ],
     ids=["words", "letters", "repeats", "json"],
 )
-def test_long_texts_that_share_nothing_are_too_different_and_cost_little(a: str, b: str) -> None:
+def test_long_texts_that_share_nothing_are_too_different_and_cost_little(texts: Callable[[], Sequence[str]]) -> None:
     budget = CountedBudget(ELEMENTS)
-    difference = compare_texts(a, b, budget)
+    difference = compare_texts(*texts(), budget)
     assert difference is not None
     assert difference.too_different
     assert budget.taken <= ELEMENTS
