@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
-from tests.support.server import SimulatedProvider
+from tests.support.server import SimulatorProcess
 
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
@@ -92,7 +92,7 @@ def _soak(bench: Bench, seconds: float, per_second: float, warm_up: int) -> tupl
     method += "10 s, of the last quarter with that of the second quarter."
     result = Result("soak", method)
     with (
-        SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider,
+        SimulatorProcess(bench.place("provider"), "--ledger-mode", "off") as provider,
         Relaybook(bench, "relay", provider.url) as server,
     ):
         _warm_up(server, warm_up)

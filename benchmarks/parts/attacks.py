@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Final
 
-from tests.support.server import SimulatedProvider, wait_until
+from tests.support.server import SimulatorProcess, wait_until
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.process_cpu import cpu_seconds, resident_kib
@@ -59,7 +59,7 @@ def run(bench: Bench) -> Result:
     """Measure one kind of attack after another."""
     result = Result("attacks", METHOD)
     count = 20 if bench.quick else min(ATTACKERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS)
-    with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:
+    with SimulatorProcess(bench.place("provider"), "--ledger-mode", "off") as provider:
         for number, (what, sent) in enumerate(ATTACKS.items()):
             flags = (*_PATIENT, "--drain-timeout", "1s")
             some = max(count // 10, 1) if what == _UNREAD else count

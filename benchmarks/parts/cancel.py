@@ -12,7 +12,7 @@ import time
 from urllib.parse import urlsplit
 
 import uvloop
-from tests.support.server import SimulatedProvider, wait_until
+from tests.support.server import SimulatorProcess, wait_until
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.results.figures import Result, percentile
@@ -42,7 +42,7 @@ def run(bench: Bench) -> Result:
     """Measure disconnects before the first token and mid-stream, directly and through the relay."""
     result = Result("cancel", METHOD)
     leavings = 20 if bench.quick else LEAVINGS
-    with SimulatedProvider(bench.place("provider"), "--ledger-mode", "digest") as provider:
+    with SimulatorProcess(bench.place("provider"), "--ledger-mode", "digest") as provider:
         port = int(provider.url.removesuffix("/v1").rpartition(":")[2])
         with Relaybook(bench, "relay", provider.url) as relay:
             for timestamp, (directives, events) in _MOMENTS.items():
@@ -95,7 +95,7 @@ async def _disconnect(port: int, request: bytes, events: int) -> int:
         return time.time_ns()
 
 
-def _delays(provider: SimulatedProvider, left_ns: dict[str, int]) -> list[float]:
+def _delays(provider: SimulatorProcess, left_ns: dict[str, int]) -> list[float]:
     """Return the milliseconds from each disconnect until the upstream noticed it. Unnoticed disconnects are omitted."""
     connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=30)
 

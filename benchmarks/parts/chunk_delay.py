@@ -9,7 +9,7 @@ import re
 import time
 
 import uvloop
-from tests.support.server import SimulatedProvider
+from tests.support.server import SimulatorProcess
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.results.figures import Result, percentile
@@ -34,7 +34,7 @@ def run(bench: Bench) -> Result:
     """Measure the delay without a proxy, then through the relay."""
     result = Result("chunk_delay", METHOD)
     events = 5 if bench.quick else EVENTS
-    with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:
+    with SimulatorProcess(bench.place("provider"), "--ledger-mode", "off") as provider:
         port = int(provider.url.removesuffix("/v1").rpartition(":")[2])
         with Relaybook(bench, "relay", provider.url) as relay:
             for name, at in (("direct", port), ("relay", relay.port)):

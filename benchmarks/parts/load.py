@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 import uvloop
-from tests.support.server import SimulatedProvider
+from tests.support.server import SimulatorProcess
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.machine import load_average
@@ -57,7 +57,7 @@ def run(bench: Bench) -> Result:
     result = Result("load", METHOD)
     _raise_descriptor_limit()
     _add_crowd(result, _crowd(bench))
-    with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:
+    with SimulatorProcess(bench.place("provider"), "--ledger-mode", "off") as provider:
         _add_stalled(result, _stalled(bench, provider))
         _add_overload(result, *_overload(bench, provider))
     return result
@@ -139,7 +139,7 @@ def _add_crowd(result: Result, found: dict[str, Any]) -> None:
 # -- clients that stop reading -----------------------------------------------------------------------------------------
 
 
-def _stalled(bench: Bench, provider: SimulatedProvider) -> dict[str, Any]:
+def _stalled(bench: Bench, provider: SimulatorProcess) -> dict[str, Any]:
     request = _request(b"Sim-Body: endless\r\n")
     with ExitStack() as stack:
         relay = stack.enter_context(Relaybook(bench, "stalled", provider.url, *_PATIENT, "--drain-timeout", "1s"))
@@ -182,7 +182,7 @@ def _add_stalled(result: Result, found: dict[str, Any]) -> None:
 # -- overload ----------------------------------------------------------------------------------------------------------
 
 
-def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any], list[Call], list[Call]]:
+def _overload(bench: Bench, provider: SimulatorProcess) -> tuple[dict[str, Any], list[Call], list[Call]]:
     """Return the round to store, the requests that were sent to the relay, and the same requests sent to nginx."""
     request = _request(b"Sim-Delay-Ms: %d\r\n" % _ANSWER_MS)
     seconds = 4.0 if bench.quick else 15.0

@@ -12,7 +12,7 @@ import time
 from typing import Any, Final
 
 from tests.support.records import traffic
-from tests.support.server import SimulatedProvider
+from tests.support.server import SimulatorProcess
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.process_cpu import cpu_seconds, resident_kib
@@ -62,7 +62,7 @@ def run(bench: Bench) -> Result:
     for _ in range(records // _BATCH):
         writer.commit(Batch(entries=[make() for _ in range(_BATCH)]))
     writer.close()
-    with SimulatedProvider(bench.directory) as provider, Relaybook(bench, "server", provider.url) as server:
+    with SimulatorProcess(bench.directory) as provider, Relaybook(bench, "server", provider.url) as server:
         for source, flags in (("server", ("--dashboard-url", server.dashboard)), ("directory", ("--data", str(data)))):
             dashboard = server.pid_of("dashboard")
             before_s = cpu_seconds(dashboard)

@@ -93,7 +93,7 @@ def _set_loopback_up() -> None:
 def _run_all(clients: Sequence[Client], directory: Path) -> int:
     failed = []
     shutil.rmtree(directory / "data", ignore_errors=True)
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         settings = directory / "relaybook.toml"
         root = provider.url.removesuffix("/v1")
         settings.write_text(

@@ -44,7 +44,7 @@ def open_descriptors(pid: int) -> int:
 
 
 def test_without_free_descriptors_the_relay_waits_and_then_continues(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         before = send(server)
         assert before is not None
         relay = server.pid_of("relay")

@@ -46,7 +46,7 @@ def _send(server: Server) -> int:
 def test_the_oldest_content_makes_room_on_a_disk_that_others_fill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with mounted(tmp_path, _SIZE) as directory, SimulatedProvider(tmp_path) as upstream:
+    with mounted(tmp_path, _SIZE) as directory, SimulatedProvider() as upstream:
         data = directory / "data"
         _record_days(data / "relaybook" / "store", 14, monkeypatch)
         flags = ("--segment-bytes", "1MiB", "--min-free", str(4 * MIB))

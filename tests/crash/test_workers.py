@@ -21,7 +21,7 @@ def _kill_one_of_three(tmp_path: Path, attempt: int) -> tuple[int, int]:
     """Kill one of three workers. Returns the number of complete and of interrupted streams."""
     directory = tmp_path / str(attempt)
     directory.mkdir()
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, "--workers", "3") as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, "--workers", "3") as server:
         streams = [Stream(server, number, **{"Event-Interval-Ms": "100"}) for number in range(STREAMS)]
         workers = [event["pid"] for event in server.events("child_started") if event["role"] == "relay"]
         assert len(workers) == 3

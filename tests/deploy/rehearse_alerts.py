@@ -105,7 +105,7 @@ def resize(directory: Path, size: int) -> None:
 
 def rehearse(directory: Path, disk: Path) -> bool:
     with (
-        SimulatedProvider(directory) as provider,
+        SimulatedProvider() as provider,
         Server(directory, provider.url, "--min-free", str(GIB), data=disk / "data") as server,
     ):
         for _ in range(20):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import openai
-from tests.support.server import SimulatedProvider, wait_until
+from tests.support.server import SimulatorProcess, wait_until
 
 THREADS: Final = 16
 TOKEN: Final = "token-of-the-rehearsal"
@@ -165,7 +165,7 @@ def is_recorded(container: Container, request_id: str) -> bool:
 
 
 def rehearse(image: str, directory: Path) -> bool:
-    with SimulatedProvider(directory, "--tokens-per-second", "60") as provider:
+    with SimulatorProcess(directory, "--tokens-per-second", "60") as provider:
         container = Container(image, provider.url)
         try:
             started = time.monotonic()

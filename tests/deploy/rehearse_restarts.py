@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from tests.deploy.rehearse_image import Container, free_ports, status_of
 from tests.support.clickhouse.server import new_server, url_of
-from tests.support.server import Program, Server, SimulatedProvider, wait_until
+from tests.support.server import Program, Server, SimulatorProcess, wait_until
 
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.store_url import DatabaseAddress
@@ -197,7 +197,7 @@ def ids_of(server: ServerProcess | Container) -> set[str]:
 def rehearse(restarts: int, kind: str | None, directory: Path) -> bool:
     """Replace servers of a kind: an image, ``clickhouse``, or `None`. Return whether nothing was lost or cut."""
     with ExitStack() as stack:
-        provider = stack.enter_context(SimulatedProvider(directory, "--tokens-per-second", "100"))
+        provider = stack.enter_context(SimulatorProcess(directory, "--tokens-per-second", "100"))
         log = None
         if kind == "clickhouse":
             clickhouse = new_server("a-password")

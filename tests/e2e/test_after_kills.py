@@ -19,7 +19,7 @@ LONG = Call(namespace="cut", directives={"Answer-Tokens": "600", "Tokens-Per-Sec
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     """Return a server that always starts with the same ports and data."""
-    with SimulatedProvider(tmp_path) as provider, Service(tmp_path, provider.url) as started:
+    with SimulatedProvider() as provider, Service(tmp_path, provider.url) as started:
         yield started
 
 

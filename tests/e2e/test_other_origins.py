@@ -72,8 +72,8 @@ def origin() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
-    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
+def provider() -> Iterator[SimulatedProvider]:
+    with SimulatedProvider() as started:
         yield started
 
 

@@ -19,7 +19,7 @@ pytestmark = needs_chromium
 def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Return a server that knows whose prices apply. Its log was recorded by a server that did not know this."""
     directory = tmp_path_factory.mktemp("reread")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         with Server(directory, provider.url) as server:
             unpriced = World(server)
             names = ("again", "other", "again", "phone")

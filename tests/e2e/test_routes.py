@@ -15,7 +15,7 @@ pytestmark = needs_chromium
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("routes")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         settings = directory / "relaybook.toml"
         settings.write_text(f'[routes.anthropic]\nupstream = "{provider.url.removesuffix("/v1")}"\n')
         with Server(directory, provider.url, "--config", str(settings)) as server:

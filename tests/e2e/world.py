@@ -134,7 +134,7 @@ class World:
 def world_in(directory: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[World]:
     """Run a new world with an empty log."""
     with (
-        SimulatedProvider(directory) as provider,
+        SimulatedProvider() as provider,
         Server(directory, provider.url, "--price-as", "openai", *flags, env=env) as server,
     ):
         world = World(server)

@@ -34,7 +34,7 @@ on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("limits")
     flags = ("--write-timeout", "500ms", "--header-timeout", "2s", "--body-timeout", "2s", "--keep-alive-timeout", "2s")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, *flags) as server:
         yield World(server, provider)
 
 
@@ -76,7 +76,7 @@ def test_a_hundred_pipelined_requests_are_forwarded_once_each_in_order(world: Wo
 @on_linux
 def test_a_thousand_idle_connections_stay_open_and_use_little_memory(tmp_path: Path) -> None:
     probe = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server, ExitStack() as opened:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server, ExitStack() as opened:
         relay = server.pid_of("relay")
         send_request(server.port)
         before = peak_memory(relay)

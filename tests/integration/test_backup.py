@@ -529,7 +529,7 @@ def test_bytes_after_the_lengths_in_the_earlier_copy_are_copied_again(tmp_path: 
 
 
 def test_a_backup_of_a_running_server_is_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with SimulatedProvider(tmp_path) as upstream:
+    with SimulatedProvider() as upstream:
         with Server(tmp_path, upstream.url) as server:
             body = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "hello"}]}).encode()
             headers = {"Content-Type": "application/json", "Authorization": "Bearer sk-test"}

@@ -370,7 +370,7 @@ def test_no_case_is_on_the_page_twice() -> None:
 
 @contextmanager
 def new_world(directory: Path, *flags: str) -> Iterator[World]:
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, *flags) as server:
         yield World(server, provider)
 
 

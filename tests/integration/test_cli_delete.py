@@ -81,7 +81,7 @@ def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -
 
 def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
     """In this test, segments of the journal are sealed after one second instead of ten minutes."""
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--seal-after", "0.1") as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, "--seal-after", "0.1") as server:
         for namespace in ("ios", "web", "ios"):
             ask(server, namespace)
         wait_until(lambda: server.get("/api/count")["requests"] == 3)

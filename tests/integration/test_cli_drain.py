@@ -57,7 +57,7 @@ class Killed:
 
 
 def test_the_journal_of_a_killed_server_is_recorded_without_relaying(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         server = Killed(tmp_path, provider)
     reader = open_store(server.data.store).open_reader()
     assert not_recorded(server.ids, reader)
@@ -77,7 +77,7 @@ def clickhouse() -> Iterator[ClickHouse]:
 
 
 def test_a_damaged_store_is_replaced_by_an_empty_one(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         server = Killed(tmp_path, provider)
     for path in server.data.store.glob(f"{DATABASE}*"):
         path.unlink()
@@ -96,7 +96,7 @@ def test_the_journal_of_a_killed_server_is_recorded_in_clickhouse(tmp_path: Path
     log = clickhouse.create_log()
     variables = {**os.environ, "RELAYBOOK_STORE_PASSWORD": log.password}
     store = ("--store", url_of(log))
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         server = Killed(tmp_path, provider, *store, env=variables)
     if clickhouse.is_own:
         clickhouse.kill()
@@ -114,7 +114,7 @@ def test_the_journal_of_a_killed_server_is_recorded_in_clickhouse(tmp_path: Path
 
 
 def test_a_running_server_is_left_alone(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         ended = drain(server.data)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert f"{server.data} is in use by another server. Stop that server" in ended.stderr

@@ -63,7 +63,7 @@ def test_after_an_upgrade_the_server_says_how_many_requests_can_be_read_better(d
 
 
 def test_a_running_server_carries_it_out(data: Path, tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, data=data) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, data=data) as server:
         log = ("--dashboard", server.dashboard.removeprefix("http://"))
         found = relaybook(tmp_path, "reread", "--yes", *log)
         assert found.returncode == 0, found.stderr

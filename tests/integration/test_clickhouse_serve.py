@@ -87,7 +87,7 @@ def run(server: Dashboard, log: DatabaseAddress, *arguments: str) -> subprocess.
 
 
 def test_a_request_is_found_in_every_way_before_and_after_a_restart(tmp_path: Path, log: DatabaseAddress) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         with serve(tmp_path, provider, log) as server:
             first = send(server, "Where is my refund?", "user-4711")
             second = send(server, "Tell me a story about tea.", stream=True)
@@ -121,7 +121,7 @@ def test_a_request_is_found_in_every_way_before_and_after_a_restart(tmp_path: Pa
 def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it_is_back(
     tmp_path: Path, clickhouse: ClickHouse, log: DatabaseAddress
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider, serve(tmp_path, provider, log) as server:
+    with SimulatedProvider() as provider, serve(tmp_path, provider, log) as server:
         ids = [send(server, "before")]
         server.record(ids[0])
         for number in range(3):
@@ -144,7 +144,7 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
 def test_a_stop_while_clickhouse_is_down_leaves_requests_in_the_journal_and_says_so(
     tmp_path: Path, clickhouse: ClickHouse, log: DatabaseAddress
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         server = serve(tmp_path, provider, log)
         server.record(send(server, "before"))
         clickhouse.kill()
@@ -164,7 +164,7 @@ def test_a_stop_while_clickhouse_is_down_leaves_requests_in_the_journal_and_says
 
 
 def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, log: DatabaseAddress) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         with serve(tmp_path, provider, log) as server:
             gone, kept = send(server, "delete this", "gone"), send(server, "keep this", "kept")
             server.record(gone)
@@ -181,7 +181,7 @@ def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: P
 
 def test_the_dashboard_alone_shows_the_log_of_all_servers(tmp_path: Path, log: DatabaseAddress) -> None:
     with (
-        SimulatedProvider(tmp_path) as provider,
+        SimulatedProvider() as provider,
         serve(tmp_path, provider, log) as server,
         DashboardAlone(tmp_path, log) as page,
     ):
@@ -261,7 +261,7 @@ def test_a_user_who_may_only_read_is_refused(
 
 
 def test_two_servers_share_a_log(tmp_path: Path, log: DatabaseAddress) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         directories = [tmp_path / name for name in ("first", "second")]
         for directory in directories:
             directory.mkdir()

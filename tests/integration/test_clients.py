@@ -29,7 +29,7 @@ _UNCHANGED = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory = tmp_path_factory.mktemp("clients")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         settings = directory / "relaybook.toml"
         settings.write_text(f'[routes.anthropic]\nupstream = "{provider.url.removesuffix("/v1")}"\n')
         with Server(directory, provider.url, "--config", str(settings)) as started:

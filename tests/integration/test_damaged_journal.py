@@ -19,14 +19,14 @@ def send(server: Server, number: int) -> str:
 
 
 def test_refused_requests_are_counted_while_new_requests_cannot_be_logged(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--min-free", "1000TiB") as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, "--min-free", "1000TiB") as server:
         response = send_request(server.port)
         assert (response.status, b"Free some disk space" in response.body) == (503, True)
         wait_until(lambda: server.get("/api/status")["refused"] == {"log_unavailable": 1}, 30, "the count")
 
 
 def test_a_damaged_frame_is_counted_and_shown_as_a_gap_and_everything_else_is_recorded(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         server.record(send(server, 999))
         recorder = server.pid_of("recorder")
         os.kill(recorder, signal.SIGSTOP)

@@ -30,7 +30,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Return a server that has a token for the dashboard and one request in the log."""
     directory = tmp_path_factory.mktemp("guarded")
     with (
-        SimulatedProvider(directory) as provider,
+        SimulatedProvider() as provider,
         Server(directory, provider.url, env=with_token()) as server,
     ):
         assert send_request(server.port, f"Service-Namespace: {NAMESPACE}".encode()).status == 200

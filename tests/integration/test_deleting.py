@@ -22,8 +22,8 @@ PLACES = ("prompt", "namespace", "name", "value", "header", "user", "id")
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
-    with SimulatedProvider(tmp_path_factory.mktemp("simulator")) as provider:
+def upstream() -> Iterator[SimulatedProvider]:
+    with SimulatedProvider() as provider:
         yield provider
 
 

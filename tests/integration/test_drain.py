@@ -36,9 +36,9 @@ KEY: Final = "sk-draining-caller"
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
+def provider() -> Iterator[SimulatedProvider]:
     """Start one simulated upstream for all tests, because the tests stop only the relay."""
-    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
+    with SimulatedProvider() as started:
         yield started
 
 

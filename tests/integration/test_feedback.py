@@ -58,7 +58,7 @@ def completion(server: Server) -> dict[str, Any]:
 
 def test_the_examples_of_the_documentation_work_as_written(tmp_path: Path) -> None:
     environment = {**os.environ, "RELAYBOOK_FEEDBACK_TOKEN": FEEDBACK_TOKEN, "OPENAI_API_KEY": "sk-test"}
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, env=environment) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, env=environment) as server:
         program = [sys.executable, "-c", example("python", "give_feedback", server)]
         ended = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert (ended.returncode, ended.stderr) == (0, "")
@@ -77,7 +77,7 @@ def test_the_examples_of_the_documentation_work_as_written(tmp_path: Path) -> No
 
 def test_a_program_with_only_the_feedback_token_gives_feedback_and_reads_nothing(tmp_path: Path) -> None:
     environment = os.environ | {"RELAYBOOK_DASHBOARD_TOKEN": TOKEN, "RELAYBOOK_FEEDBACK_TOKEN": FEEDBACK_TOKEN}
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, env=environment) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, env=environment) as server:
         any_id = completion(server)["id"]
         assert give(server, any_id, {"score": -1}, FEEDBACK_TOKEN)["state"] in ("stored", "pending")
         for path in ("/api/requests", f"/api/requests/{any_id}", "/api/status", "/metrics", "/"):
@@ -91,7 +91,7 @@ def test_a_program_with_only_the_feedback_token_gives_feedback_and_reads_nothing
 
 
 def test_feedback_that_comes_before_the_request_joins_it_after_a_restart(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         with Server(tmp_path, provider.url) as server:
             completion(server)
             wait_until(server.records, what="recording")

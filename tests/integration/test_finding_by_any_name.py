@@ -32,7 +32,7 @@ def get(server: Server, path: str, **body: Any) -> Any:
 
 
 def test_a_request_is_found_by_its_client_id_its_metadata_and_the_phrases_of_its_texts(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         for number, client_id in enumerate(CLIENT_IDS):
             send(server, client_id, dict.fromkeys(NAMES, f"v{number}") | {" ": "x"})
         rows = wait_until(lambda: len(found := server.records("")) == len(CLIENT_IDS) and found, what="the records")

@@ -60,7 +60,7 @@ def test_days_are_removed_by_the_settings_and_charts_keep_them(tmp_path: Path, m
     settings.write_text(SETTINGS)
     today = int(time.time()) // DAY
     noon = today * DAY + DAY // 2 - int(time.time())
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         moved = MovedClock(tmp_path, monkeypatch)
         moved.set(noon - (DAYS - 1) * DAY)
         with Server(tmp_path, provider.url, "--config", str(settings)) as server:

@@ -25,7 +25,7 @@ ALL_CASES: Final = [*CASES, *MORE_CASES]
 
 
 def test_hostile_http_is_rejected_and_counted_or_recorded_once(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         world, ledger = World(server, provider), Ledger(provider)
         responses: list[tuple[Case, Response]] = []
 
@@ -53,7 +53,7 @@ def test_hostile_http_is_rejected_and_counted_or_recorded_once(tmp_path: Path) -
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("hostile")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url) as server:
         yield World(server, provider)
 
 
@@ -82,7 +82,7 @@ def test_only_the_requests_before_malformed_bytes_are_served(world: World) -> No
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("impatient")
     flags = ("--header-timeout", "300ms", "--body-timeout", "300ms", "--keep-alive-timeout", "300ms")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, *flags) as server:
         yield World(server, provider)
 
 

@@ -16,7 +16,7 @@ def test_commands_report_a_recorder_that_does_not_work(
 ) -> None:
     monkeypatch.setattr("relaybook.cli.check._LONG_LAG_SECONDS", 1.0)
     monkeypatch.setattr("relaybook.cli.terms._LAG_SECONDS", 1.0)
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         log = ["--data", str(server.data), "--dashboard", server.dashboard.removeprefix("http://")]
         first = dict(send_request(server.port).headers)["service-request-id"]
         server.record(first)

@@ -198,7 +198,7 @@ def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
     """Return a world in which each request asks for ``no-bodies`` with a header."""
     directory = tmp_path_factory.mktemp("no-bodies")
     with (
-        SimulatedProvider(directory) as provider,
+        SimulatedProvider() as provider,
         Server(directory, provider.url, "--price-as", "openai", *SEAL_SOON) as server,
     ):
         no_bodies = NoBodies(World(server, provider))
@@ -211,7 +211,7 @@ def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
     """Return a world with a server that stores no bodies, even if a client asks for them."""
     directory = tmp_path_factory.mktemp("no-bodies-at-all")
     flags = ("--price-as", "openai", "--log", "no-bodies", *SEAL_SOON)
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, *flags) as server:
         no_bodies = NoBodies(World(server, provider))
         send_all_kinds(no_bodies, b"Service-Log: full")
         yield no_bodies
@@ -219,7 +219,7 @@ def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
 
 def test_the_search_of_the_data_directory_finds_bodies_that_are_stored(tmp_path: Path) -> None:
     """Without this test, the other tests would pass if the search found nothing."""
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         world = World(server, provider)
         late = canary("late")
         response = send(world, chat_body("word " * 500 + late))
@@ -254,7 +254,7 @@ def test_bodies_of_requests_without_bodies_are_neither_printed_nor_in_metrics(by
 def test_a_long_slow_stream_without_bodies_leaves_nothing_although_its_segments_filled(tmp_path: Path) -> None:
     """Segments of 1 MiB fill up, so bodies of the stream are moved to the store before the stream ends."""
     with (
-        SimulatedProvider(tmp_path) as provider,
+        SimulatedProvider() as provider,
         Server(tmp_path, provider.url, "--segment-bytes", "1MiB", "--price-as", "openai", *SEAL_SOON) as server,
     ):
         world = World(server, provider)
@@ -292,7 +292,7 @@ def test_a_request_without_bodies_that_was_running_when_all_processes_were_kille
     tmp_path: Path,
 ) -> None:
     markers = [canary("prompt")]
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         server = Server(tmp_path, provider.url)
         client_lines = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         headers = {"Sim-Event-Interval-Ms": "200", "Service-Log": "no-bodies", "Authorization": "Bearer sk-killed"}
@@ -358,7 +358,7 @@ KEY_CASES: Final = [
 @pytest.fixture(scope="module")
 def world_with_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("keys")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url) as server:
         yield World(server, provider)
 
 
@@ -458,7 +458,7 @@ def test_a_key_in_a_rejected_request_is_found_nowhere(world_with_keys: World) ->
 
 def test_keys_are_not_in_the_log_with_many_requests_and_a_failing_upstream(tmp_path: Path) -> None:
     keys = []
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         world = World(server, provider)
         for number in range(100):
             key = _key("sk-" if number % 2 else "")

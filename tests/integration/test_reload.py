@@ -30,9 +30,9 @@ RELOADS: Final = 100 if LONG else 2
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
+def provider() -> Iterator[SimulatedProvider]:
     """Start one simulated upstream for all tests, because the tests reload only the relay."""
-    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
+    with SimulatedProvider() as started:
         yield started
 
 

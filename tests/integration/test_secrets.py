@@ -56,7 +56,7 @@ _NOT_RECORDED: Final = ("no such path", "a websocket", "a malformed header", "no
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("secrets")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *SMALL) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url, *SMALL) as server:
         yield World(server, provider)
 
 
@@ -148,7 +148,7 @@ def test_a_cookie_of_the_upstream_is_stored_nowhere_even_if_another_has_the_same
 
 
 def test_keys_of_requests_running_when_the_relay_is_killed_are_stored_nowhere(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, ExitStack() as stack:
+    with SimulatedProvider() as provider, ExitStack() as stack:
         server = Server(tmp_path, provider.url, *SMALL)
         for form in FORMS:
             caller = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
@@ -178,7 +178,7 @@ class _Broken(MemoryStore):
 
 def test_servers_with_the_same_fingerprint_secret_give_a_key_the_same_fingerprint(tmp_path: Path) -> None:
     keys = []
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         for number, secret in enumerate(("a" * 32, "a" * 32, "b" * 32)):
             (tmp_path / str(number)).mkdir()
             variables = {**os.environ, "RELAYBOOK_FINGERPRINT_SECRET": secret}

@@ -34,7 +34,7 @@ def permissive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     before = os.umask(0)
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
-        with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+        with SimulatedProvider() as provider, Server(directory, provider.url) as server:
             server.record(send_request(server.port).header("service-request-id") or "", 60)
             yield World(server, provider)
     finally:
@@ -62,7 +62,7 @@ def test_a_data_directory_open_to_others_is_restricted(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     data.chmod(0o755)
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         server.record(send_request(server.port).header("service-request-id") or "", 60)
         assert modes(data)["data"] == "0o700"
 

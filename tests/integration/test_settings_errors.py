@@ -237,7 +237,7 @@ def test_the_error_for_a_data_directory_that_is_a_file_names_the_flag(tmp_path: 
 
 
 def test_a_second_server_on_the_same_data_is_rejected_and_the_first_keeps_running(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         ids = [send_request(server.port).header("service-request-id") or ""]
         assert_fails(serve(tmp_path, "--data", str(server.data)), str(server.data), "--data")
         ids.append(send_request(server.port).header("service-request-id") or "")
@@ -249,7 +249,7 @@ def test_a_second_server_on_the_same_data_is_rejected_and_the_first_keeps_runnin
 def data_of_killed_server(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Return the data directory of a killed server and the id of its one recorded request. The journal still exists."""
     directory = tmp_path_factory.mktemp("killed")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         server = Server(directory, provider.url)
         request_id = send_request(server.port).header("service-request-id") or ""
         server.record(request_id)

@@ -57,8 +57,8 @@ pytestmark = pytest.mark.skipif(not can_mount_hosts(), reason="needs Linux with 
 
 
 @pytest.fixture
-def provider(tmp_path: Path) -> Iterator[SimulatedProvider]:
-    with SimulatedProvider(tmp_path, "--listen", f"{REACHABLE}:0") as started:
+def provider() -> Iterator[SimulatedProvider]:
+    with SimulatedProvider(host=REACHABLE) as started:
         yield started
 
 

@@ -71,7 +71,7 @@ DETECTED_BY_A_RUNNING_WRITER = DAMAGES[1:]
 
 @pytest.mark.parametrize("damage", sampled(DETECTED_BY_A_RUNNING_WRITER, 2), ids=lambda damage: damage.__name__)
 def test_a_store_lost_while_the_server_runs_is_replaced_by_an_empty_one(tmp_path: Path, damage: Damage) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         server.record(send(server))
         damage(server.data / "store")
         for request_id in [send(server) for _ in range(20)]:
@@ -89,7 +89,7 @@ def test_a_store_lost_while_the_server_runs_is_replaced_by_an_empty_one(tmp_path
 def test_a_store_lost_while_no_server_runs_is_replaced_by_an_empty_one_at_the_next_start(
     tmp_path: Path, damage: Damage
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         with Server(tmp_path, provider.url) as server:
             server.record(send(server))
         damage(server.data / "store")
@@ -104,7 +104,7 @@ def test_a_store_lost_while_no_server_runs_is_replaced_by_an_empty_one_at_the_ne
 
 def test_segments_recorded_by_the_lost_store_do_not_count_as_a_loss(tmp_path: Path) -> None:
     """If the first segments of a run are missing, reading starts at the next segment, and no frame counts as lost."""
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
         # When segment 3 exists as the spare, segment 2 is in use.
         while not list(server.data.glob(f"journal/*/{3:016}.segment")):
             server.record(send(server, b" " * 300_000), 60)
@@ -120,7 +120,7 @@ def test_segments_recorded_by_the_lost_store_do_not_count_as_a_loss(tmp_path: Pa
 
 def test_a_users_directory_named_like_a_store_moved_aside_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "data" / "store.corrupt-from-monday").mkdir(parents=True)
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url) as server:
         server.record(send(server), 60)
         assert gaps(server) == []
         assert server.events("child_died") == []
@@ -148,7 +148,7 @@ def overwrite_the_schema(store: Path) -> None:
 def test_a_stop_keeps_the_journal_if_the_cache_of_the_recorder_hides_that_the_store_is_damaged(
     tmp_path: Path, damage: Damage
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider:
+    with SimulatedProvider() as provider:
         with Server(tmp_path, provider.url) as server:
             ids = [send(server) for _ in range(3)]
             server.record(ids[-1], 60)
@@ -164,7 +164,7 @@ def test_a_stop_keeps_the_journal_if_the_cache_of_the_recorder_hides_that_the_st
 def test_a_segment_is_deleted_only_if_its_requests_can_be_read_without_the_cache_of_the_recorder(
     tmp_path: Path,
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
+    with SimulatedProvider() as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
         ids = [send(server)]
         server.record(ids[0], 60)
         overwrite_the_schema(server.data / "store")

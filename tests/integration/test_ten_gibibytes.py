@@ -19,7 +19,7 @@ from tests.support.long import LONG
 from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
 from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request
-from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.server import Server, SimulatorProcess, wait_until
 from tests.support.simulated_upstream import Ledger
 
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -104,8 +104,8 @@ def stored_hash(server: Server, request_id: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
-    with SimulatedProvider(tmp_path_factory.mktemp("provider"), "--ledger-mode", "digest") as started:
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorProcess]:
+    with SimulatorProcess(tmp_path_factory.mktemp("provider"), "--ledger-mode", "digest") as started:
         yield started
 
 
@@ -113,7 +113,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProv
     ("path", "size", "is_kept"), [(PATH, SIZE, True), ("/v1/echo", SIZE // 4, False)], ids=["chat", "another-path"]
 )
 def test_a_huge_response_is_relayed_and_recorded_completely_in_little_memory(
-    tmp_path: Path, provider: SimulatedProvider, path: str, size: int, is_kept: bool, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, provider: SimulatorProcess, path: str, size: int, is_kept: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """If the format of a path is not supported, the log has the first bytes, the length and the hash."""
     ledger = Ledger(provider)

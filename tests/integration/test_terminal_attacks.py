@@ -26,7 +26,7 @@ _RAW: Final = ("\x1b]0;", "\x1b[2J", "\x1b[1;1H", "\x9b31m", "\x07", "\x08", "\u
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("terminals")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url) as server:
         yield World(server, provider)
 
 

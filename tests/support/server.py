@@ -1,5 +1,6 @@
 """Start real ``relaybook`` processes for a test, and stop them by pid."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -7,14 +8,19 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
+
+import uvloop
+
+from relaybook_demo.simulator import Simulator, SimulatorSettings
 
 T = TypeVar("T")
 
@@ -96,14 +102,48 @@ class Program:
         self.process.wait(10)
 
 
-class SimulatedProvider(Program):
-    """Runs ``python -m relaybook_demo.simulator`` on a free port. ``url`` is its base URL."""
+class SimulatedProvider:
+    """Runs the simulated upstream in a thread of this process. ``url`` is its base URL.
+
+    A thread takes less CPU time than a process, which would import all modules again.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        """Start the simulator with ``SimulatorSettings``."""
+        chosen = SimulatorSettings(**settings)
+        self._simulator = Simulator(chosen)
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.url = f"http://{chosen.host}:{self._run(self._simulator.start(chosen.host, chosen.port))}/v1"
+        #: Number of the first ledger entry that the next reader needs.
+        self.ledger_start = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop listening and abort all connections. Further calls do nothing."""
+        if self._loop.is_closed():
+            return
+        self._run(self._simulator.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(40)
+
+
+class SimulatorProcess(Program):
+    """Runs ``python -m relaybook_demo.simulator`` on a free port, for a load that a thread could not serve."""
 
     def __init__(self, directory: Path, *flags: str) -> None:
         super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
         self.url = self.printed(r"(http://\S+/v1)")
-        #: Number of the first ledger entry that the next reader needs.
-        self.ledger_start = 0
 
     def __enter__(self) -> Self:
         return self

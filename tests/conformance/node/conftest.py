@@ -12,5 +12,5 @@ from tests.support.server import Server, SimulatedProvider
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     install()
     directory = tmp_path_factory.mktemp("node")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url) as server:
         yield World(server, provider)

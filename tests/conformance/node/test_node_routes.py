@@ -98,7 +98,7 @@ class Made(NamedTuple):
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     install()
     directory = tmp_path_factory.mktemp("node-routes")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         root = provider.url.removesuffix("/v1")
         settings = directory / "relaybook.toml"
         settings.write_text("".join(f'[routes.{sdk.route}]\nupstream = "{root}"\n' for sdk in SDKS.values()))

@@ -13,7 +13,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """Start a relay. A test file can name a preset as the fixture's parameter, so that clients use this route."""
     route = getattr(request, "param", "")
     directory = tmp_path_factory.mktemp("sdk")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         flags = ["--config", str(write_route(directory, route, provider))] if route else ["--price-as", "openai"]
         with Server(directory, provider.url, *flags) as server:
             yield World(server, provider, route)
@@ -30,7 +30,7 @@ def write_route(directory: Path, name: str, provider: SimulatedProvider) -> Path
 def routed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Start a relay with the route that the test file names in ``ROUTE``. The simulated upstream serves the route."""
     directory = tmp_path_factory.mktemp(request.module.ROUTE)
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         settings = write_route(directory, request.module.ROUTE, provider)
         with Server(directory, provider.url, "--config", str(settings)) as server:
             yield World(server, provider)

@@ -42,7 +42,7 @@ def work(agent: Agent, name: str, question: int) -> None:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("agents")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         root = provider.url.removesuffix("/v1")
         settings = directory / "relaybook.toml"
         names = dict.fromkeys(agent.route for agent in AGENTS.values())

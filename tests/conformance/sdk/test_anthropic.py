@@ -30,7 +30,7 @@ KINDS: Final = {"text": "text", "thinking": "reasoning", "tool_use": "tool_call"
 @pytest.fixture(scope="module", params=["", "anthropic"], ids=["default route", "preset"])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("anthropic")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         settings = directory / "relaybook.toml"
         settings.write_text(f'[routes.anthropic]\nupstream = "{provider.url.removesuffix("/v1")}"\n')
         flags = ("--config", str(settings)) if request.param else ("--price-as", "anthropic")

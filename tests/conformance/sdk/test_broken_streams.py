@@ -122,7 +122,7 @@ class Break(NamedTuple):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("broken")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         root = provider.url.removesuffix("/v1")
         settings = directory / "relaybook.toml"
         names = dict.fromkeys(api.route for api in APIS.values())

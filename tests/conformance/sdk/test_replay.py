@@ -42,7 +42,7 @@ class ReplayWorld(NamedTuple):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayWorld]:
     directory = tmp_path_factory.mktemp("replay")
-    with SimulatedProvider(directory) as provider:
+    with SimulatedProvider() as provider:
         root = provider.url.removesuffix("/v1")
         settings = directory / "relaybook.toml"
         settings.write_text("".join(f'[routes.{name}]\nupstream = "{root}"\n' for name in ("anthropic", "gemini")))

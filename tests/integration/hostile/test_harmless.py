@@ -29,7 +29,7 @@ from tests.support.simulated_upstream import Ledger, World
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("harmless")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with SimulatedProvider() as provider, Server(directory, provider.url) as server:
         yield World(server, provider)
 
 
