@@ -149,6 +149,11 @@ def models() -> list[tuple[Provider, ModelInfo]]:
     ]
 
 
+@cache
+def prices_of(provider: str) -> Prices:
+    return Prices(provider)
+
+
 def all_prices() -> Iterator[ModelPrice]:
     for provider in get_snapshot().providers:
         for model in provider.models:
@@ -196,7 +201,7 @@ def test_costs_are_those_of_the_library(
         LOCAL,
         service_tier=tier,
         at_us=int(at.timestamp()) * 1_000_000,
-        prices=Prices(provider.id),
+        prices=prices_of(provider.id),
     )
     expected = by_the_library(provider, model, tier, at, **counts)
     assert found.usd == (None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-12))
@@ -217,12 +222,10 @@ def test_costs_are_those_of_the_library(
     ],
 )
 def test_every_model_costs_what_the_library_says(counts: dict[str, int]) -> None:
-    by_provider: dict[str, Prices] = {}
     usage, known = usage_of(counts), 0
     for provider, model in models():
-        prices = by_provider.setdefault(provider.id, Prices(provider.id))
         expected = by_the_library(provider, model, **counts)
-        found = cost(usage, model.id, LOCAL, prices=prices)
+        found = cost(usage, model.id, LOCAL, prices=prices_of(provider.id))
         assert found == (None if expected is None else pytest.approx(expected, rel=1e-9)), (provider.id, model.id)
         known += expected is not None
     assert known >= 10

@@ -1,6 +1,7 @@
 """Test that lanes have the times, calls and totals of a ledger, in all formats."""
 
 from collections import Counter
+from functools import cache
 from typing import Any, get_args
 
 import msgspec
@@ -19,6 +20,10 @@ from relaybook.log.store.port import Batch
 _SESSION = Filter((Term("session", ("s1",)),))
 
 
+#: No test changes these sessions, because generating one takes a quarter of a second.
+long_session = cache(agent_session)
+
+
 def store_of(session: AgentSession) -> MemoryStore:
     store = MemoryStore()
     store.commit(Batch(entries=session.entries))
@@ -31,7 +36,7 @@ def lanes_of(session: AgentSession, selected: Filter | str = _SESSION) -> Lanes:
 
 @pytest.mark.parametrize("format_", get_args(Format))
 def test_totals_equal_the_ledger(format_: Format) -> None:
-    session = agent_session(format_)
+    session = long_session(format_)
     found = lanes_of(session)
     starts, ends, inputs, outputs, costs = zip(*session.requests, strict=True)
     done = [(call.start_ms, call.end_ms) for call in session.calls if call.end_ms is not None]
@@ -54,7 +59,7 @@ def test_totals_equal_the_ledger(format_: Format) -> None:
 
 @pytest.mark.parametrize("format_", get_args(Format))
 def test_each_call_has_its_arguments_its_result_and_its_time(format_: Format) -> None:
-    session = agent_session(format_)
+    session = long_session(format_)
     found = lanes_of(session)
     assert [facts(call) for call in found.calls] == [
         (
@@ -78,7 +83,7 @@ def facts(call: LaneCall) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("format_", get_args(Format))
 def test_a_subagent_has_lanes_of_its_own(format_: Format) -> None:
-    found = lanes_of(agent_session(format_))
+    found = lanes_of(long_session(format_))
     models = [lane for lane in found.lanes if lane.tool is None]
     assert [lane.count for lane in models] == [115, 5]
     assert [(lane.tool, lane.count) for lane in found.lanes[-2:]] == [(None, 5), ("grep", 4)]
@@ -87,7 +92,7 @@ def test_a_subagent_has_lanes_of_its_own(format_: Format) -> None:
 
 
 def test_an_id_selects_its_conversation() -> None:
-    session = agent_session("chat")
+    session = long_session("chat")
     main, subagent = (lane.conversation for lane in lanes_of(session).lanes if lane.tool is None)
     for conversation, requests in ((main, 115), (subagent, 5)):
         found = lanes_of(session, conversation or "")
@@ -97,7 +102,7 @@ def test_an_id_selects_its_conversation() -> None:
 
 @pytest.mark.parametrize("format_", ["chat", "response", "message"])
 def test_only_the_last_request_of_each_conversation_is_read(format_: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = agent_session(format_)
+    session = long_session(format_)
     read: list[str] = []
     request = RequestView.request
 
