@@ -4,6 +4,7 @@ The configuration is read from standard input. Each role imports its own modules
 that it uses. For example, the recorder needs no ``asyncio``.
 """
 
+import gc
 import os
 import signal
 import socket
@@ -37,6 +38,7 @@ def main() -> int:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)  # another signal must not change the exit code
+        gc.freeze()  # Python would examine all objects again when it ends, for 30 ms
 
 
 def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
