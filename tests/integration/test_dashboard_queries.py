@@ -15,7 +15,7 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.query.words import has_words
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 
-RECORDS: Final = 40
+RECORDS: Final = 5
 PAYLOADS: Final = [
     *("'", '"', "`", "\\", ";", "--", "/*", "%", "_", "*", "?", "[a-z]*", "$1", ":name", "@a", "{}", "%s", "%n"),
     "' OR '1'='1",

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, get_args
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.conformance.stores.conftest import Store
 from tests.conformance.stores.reading import EVERYTHING, FAR, a_request, derived, page
 from tests.golden.exchanges import exchanges
@@ -53,6 +54,17 @@ def recorded(rounds: int = ROUNDS) -> Iterator[tuple[JournalExchange, JournalExc
 
 def blank_and_read(rounds: int = ROUNDS) -> tuple[list[Entry], list[Entry]]:
     """Return the entries of exchanges by a reader that reads no bodies, and by today's reader."""
+    blank, read = read_once(rounds)
+    return copies(blank), copies(read)
+
+
+def copies(entries: list[Entry]) -> list[Entry]:
+    """Return entries that a store can number, without a change to the original ones."""
+    return [replace(entry, record=replace(entry.record)) for entry in entries]
+
+
+@cache
+def read_once(rounds: int) -> tuple[list[Entry], list[Entry]]:
     builder = EntryBuilder(Prices(), lambda ref: b"")
     pairs = list(recorded(rounds))
     blank = [builder.entry(exchange, None) for exchange, _ in pairs]
@@ -81,7 +93,7 @@ def finish(store: Store, reread_id: str) -> Reread:
 def contents(reader: Reader) -> dict[str, Any]:
     """Return every field, link, count and chart of the log, and which requests each of some words finds."""
     found = reader.page(EVERYTHING, 10_000, None, FAR).records
-    records = [msgspec.structs.replace(record, cost_usd=rounded(record.cost_usd)) for record in found]
+    records = [replace(record, cost_usd=rounded(record.cost_usd)) for record in found]
     spans = [
         (by, bucket) for by in (None, "namespace", "model", "outcome", "property.round") for bucket in (3600, 86_400)
     ]
