@@ -58,7 +58,8 @@ class LogPage:
 
     def leave(self) -> None:
         """Unload the page."""
-        self.page.goto("about:blank")
+        if self.page.url != "about:blank":
+            self.page.goto("about:blank")
 
     # -- navigation ----------------------------------------------------------------------------------------------------
 
