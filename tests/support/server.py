@@ -144,6 +144,8 @@ class SimulatorProcess(Program):
     def __init__(self, directory: Path, *flags: str) -> None:
         super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
         self.url = self.printed(r"(http://\S+/v1)")
+        #: Number of the first ledger entry that the next reader needs.
+        self.ledger_start = 0
 
     def __enter__(self) -> Self:
         return self

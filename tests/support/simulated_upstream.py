@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from tests.support.raw_http import SMUGGLED, send_request
-from tests.support.server import Server, SimulatedProvider
+from tests.support.server import Server, SimulatedProvider, SimulatorProcess
 
 
 class Ledger:
     """The ledger entries of the simulated upstream since this object was created."""
 
-    def __init__(self, provider: SimulatedProvider) -> None:
+    def __init__(self, provider: SimulatedProvider | SimulatorProcess) -> None:
         self._address = urlsplit(provider.url).netloc
         # Read only from where the previous object began, because the whole ledger grows with every test.
         earlier = self._read(provider.ledger_start)
