@@ -105,7 +105,7 @@ def test_a_text_is_searched_in_the_whole_log(shared_tab: LogPage, world: World, 
     tab = shared_tab.show_log("/requests?namespace=staging")
     palette(tab).fill("axolotl")
     tab.press("Enter")
-    tab.wait_for_query(("words", "axolotl"))
+    tab.wait_for_query(("said_here", "axolotl"))
     tab.wait_for_rows(1)
 
 

@@ -66,22 +66,23 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
 ) -> None:
     tab = shared_tab.show_log()
     ask(tab, "refund")
-    tab.wait_for_query(("words", "refund"))
+    tab.wait_for_query(("said_here", "refund"))
     expect_found(tab, log["refund"], log["late"])
-    expect(tab.filter_bar.get_by_role("button", name="Remove text: refund")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Remove said here: refund")).to_be_visible()
     expect(tab.filter_bar).to_contain_text("2 requests")
     expect(box(tab)).to_have_value("")
+
 
 
 @pytest.mark.parametrize(
     ("typed", "query", "found", "chip"),
     [
-        ("refun*", "begins.words=refun", {"refund", "refunded", "late"}, "text: refun*"),
-        ('"my refund"', "words=my refund", {"refund", "late"}, 'text: "my refund"'),
-        ('"my ref"*', "begins.words=my ref", {"refund", "late"}, 'text: "my ref"*'),
-        ("refund -late", "words=refund&not.words=late", {"refund"}, "not text: late"),
-        ('refund -"is late"', "words=refund&not.words=is late", {"refund"}, 'not text: "is late"'),
-        ("wind degrees", "words=wind&words=degrees", {"answer"}, "text: degrees"),
+        ("refun*", "begins.said_here=refun", {"refund", "refunded", "late"}, "said here: refun*"),
+        ('"my refund"', "said_here=my refund", {"refund", "late"}, 'said here: "my refund"'),
+        ('"my ref"*', "begins.said_here=my ref", {"refund", "late"}, 'said here: "my ref"*'),
+        ("refund -late", "said_here=refund&not.words=late", {"refund"}, "not text: late"),
+        ('refund -"is late"', "said_here=refund&not.words=is late", {"refund"}, 'not text: "is late"'),
+        ("wind degrees", "said_here=wind&said_here=degrees", {"answer"}, "said here: degrees"),
         (
             "model:gpt-4o* -refunded",
             "begins.model=gpt-4o&not.words=refunded",
@@ -89,10 +90,10 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
             "model begins with gpt-4o",
         ),
         ("-model:gpt-4o*", "not.begins.model=gpt-4o", {"other"}, "model does not begin with gpt-4o"),
-        ("duration:<1h refunded", "duration=<1h&words=refunded", {"refunded"}, "duration < 1 h"),
+        ("duration:<1h refunded", "duration=<1h&said_here=refunded", {"refunded"}, "duration < 1 h"),
         (
             "input_tokens:<100000 refunded",
-            "input_tokens=<100000&words=refunded",
+            "input_tokens=<100000&said_here=refunded",
             {"refunded"},
             "input tokens < 100,000",
         ),
@@ -113,7 +114,7 @@ def test_each_term_of_a_query_is_a_parameter(shared_tab: LogPage, log: dict[str,
     tab = shared_tab.show_log()
     ask(tab, 'refund namespace:production -model:o1 -late namespace:"my channel"')
     tab.wait_for_query(
-        ("words", "refund"),
+        ("said_here", "refund"),
         ("not.model", "o1"),
         ("not.words", "late"),
         ("namespace", "production"),
@@ -144,8 +145,8 @@ def test_a_query_in_a_link_that_repeats_a_field_stays_one_chip(tab: LogPage, log
 def test_parts_are_removed_one_by_one_with_their_button_backspace_or_back(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     ask(tab, "namespace:production refund -late")
-    tab.wait_for_query(("namespace", "production"), ("words", "refund"), ("not.words", "late"))
-    tab.filter_bar.get_by_role("button", name="Remove text: refund").click()
+    tab.wait_for_query(("namespace", "production"), ("said_here", "refund"), ("not.words", "late"))
+    tab.filter_bar.get_by_role("button", name="Remove said here: refund").click()
     tab.wait_for_query(("namespace", "production"), ("not.words", "late"))
     expect_found(tab, log["refund"])
     tab.press("Backspace")
@@ -161,9 +162,9 @@ def test_a_link_to_a_search_shows_the_same_in_another_browser(
 ) -> None:
     tab.open_log()
     ask(tab, 'refund duration:<1h -"not yet"')
-    tab.wait_for_query(("words", "refund"), ("duration", "<1h"), ("not.words", "not yet"))
+    tab.wait_for_query(("said_here", "refund"), ("duration", "<1h"), ("not.words", "not yet"))
     link = tab.page.url.removeprefix(world.dashboard)
-    assert link == "/requests?words=refund&duration=%3C1h&not.words=not+yet"
+    assert link == "/requests?said_here=refund&duration=%3C1h&not.words=not+yet"
     other = open_tab(world.dashboard).open_log(link)
     expect_found(other, log["refund"], log["late"])
     assert other.page.url.endswith(link)
@@ -189,8 +190,8 @@ def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing
     box(tab).fill("refund")
     expect(tab.page.get_by_role("alert")).to_have_count(0)
     tab.press("Enter")
-    tab.wait_for_query(("namespace", "production"), ("words", "refund"))
-    expect(tab.filter_bar.get_by_role("button", name="Remove text: refund")).to_be_visible()
+    tab.wait_for_query(("namespace", "production"), ("said_here", "refund"))
+    expect(tab.filter_bar.get_by_role("button", name="Remove said here: refund")).to_be_visible()
     expect(box(tab)).to_have_value("")
     tab.page.go_back()
     expect(box(tab)).to_have_value(text)
@@ -322,7 +323,7 @@ def test_the_corrected_query_is_offered_beside_the_error(shared_tab: LogPage, lo
     tab.page.get_by_role("button", name="refund namespace:staging").click()
     expect(box(tab)).to_have_value("refund namespace:staging")
     tab.press("Enter")
-    tab.wait_for_query(("words", "refund"), ("namespace", "staging"))
+    tab.wait_for_query(("said_here", "refund"), ("namespace", "staging"))
 
 
 def test_a_request_that_contains_the_words_appears_automatically_after_it_has_ended(

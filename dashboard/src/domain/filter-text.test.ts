@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeValue, filterLinkLabel, queryTerm, termLabel } from "./filter-text";
+import { describeValue, filterLinkLabel, queryTerm, termLabel, typedParams } from "./filter-text";
 
 it.each([
   ["words", "refund", "text: refund"],
@@ -45,10 +45,33 @@ it.each([
   ["begins.model", "gpt", true, "-model:gpt*"],
   ["duration", ">2s", false, "duration:>2s"],
   ["words", "refund", true, "-refund"],
-  ["words", "a:b", false, '"a:b"'],
-  ["begins.words", "my refun", false, '"my refun"*'],
-  ["said_here", 'say "hi"', false, 'said_here:"say \\"hi\\""'],
+  ["words", "refund", false, "words:refund"],
+  ["said_here", "refund", false, "refund"],
+  ["said_here", "refund", true, "-said_here:refund"],
+  ["said_here", "a:b", false, '"a:b"'],
+  ["begins.said_here", "my refun", false, '"my refun"*'],
+  ["prompt", 'say "hi"', false, 'prompt:"say \\"hi\\""'],
   ["property.my app", "x y", false, 'property."my app":"x y"'],
 ])("%s=%s is written as it is typed in a query", (name, value, negated, text) => {
   expect(queryTerm(name, value, negated)).toBe(text);
+});
+
+it("a text that is typed without a name is searched where it was said first", () => {
+  const tokens = [0, 7, 19, 30, 36].map((start) => ({ start, end: start, field: "", negated: false }));
+  const params: [string, string][] = [
+    ["words", "refund"],
+    ["begins.words", "my refun"],
+    ["words", "late"],
+    ["not.words", "late"],
+    ["model", "o1"],
+  ];
+  const suggestions = { start: 0, end: 0, items: [] };
+  const parsed = { params, tokens, request_id: null, error: null, suggestions };
+  expect(typedParams('refund "my refun"* words:late -late model:o1', parsed)).toEqual([
+    ["said_here", "refund"],
+    ["begins.said_here", "my refun"],
+    ["words", "late"],
+    ["not.words", "late"],
+    ["model", "o1"],
+  ]);
 });

@@ -1,7 +1,7 @@
 /** Filter terms as text, for chips and accessible names. Pure. */
 
 import { count } from "~/format/number";
-import type { Suggestion } from "~/generated/api-types";
+import type { ParsedQuery, Suggestion } from "~/generated/api-types";
 import { FIELD_LABELS, NUMBER_FIELDS, SORT_FIELDS } from "~/generated/vocabulary";
 import { fieldOf, isWordTerm, PREFIX } from "./filter";
 import type { LogSearch } from "./log-search";
@@ -32,13 +32,27 @@ export function describeValue(name: string, value: string, negated = false): Ter
   return { name: label, verb: negated ? `is not ${verb}` : verb, value: amount(field, number, unit) };
 }
 
-/** One value of a term in the query syntax: `-model:gpt-4o*`. The API parses it to the same term. */
+/** One value of a term as it is typed in the search box: `-model:gpt-4o*`. The inverse of `typedParams`. */
 export function queryTerm(name: string, value: string, negated: boolean): string {
   const field = fieldOf(name);
   const isPrefix = name.startsWith(PREFIX) || name === "namespace_prefix";
-  const isPlain = /^[^\s"*]+$/u.test(value) && (field !== "words" || !value.includes(":"));
+  const isText = field === (negated ? "words" : "said_here");
+  const isPlain = /^[^\s"*]+$/u.test(value) && !(isText && value.includes(":"));
   const written = isPlain ? value : `"${value.replace(/[\\"]/gu, "\\$&")}"`;
-  return `${negated ? "-" : ""}${field === "words" ? "" : `${queryName(field)}:`}${written}${isPrefix ? "*" : ""}`;
+  return `${negated ? "-" : ""}${isText ? "" : `${queryName(field)}:`}${written}${isPrefix ? "*" : ""}`;
+}
+
+/**
+ * The parameters of a query that was typed in the search box. A text without a name is searched only where it was said
+ * first, because later requests of a conversation repeat it. After `words:`, it is searched in the whole requests.
+ */
+export function typedParams(text: string, { params, tokens }: ParsedQuery): [string, string][] {
+  return params.map(([name, value], at) => {
+    const isNamed = text.startsWith("words:", tokens[at]?.start);
+    return isNamed || (name !== "words" && name !== `${PREFIX}words`)
+      ? [name, value]
+      : [name.replace("words", "said_here"), value];
+  });
 }
 
 /** Two or more words without quotes and names. */
@@ -54,7 +68,7 @@ export function phraseAt(text: string, caret: number): Phrase | undefined {
   const { index: start, 0: value } = words;
   const end = start + value.length;
   if (text.slice(end, caret).trim() !== "") return undefined;
-  const label = queryTerm("words", value, false);
+  const label = queryTerm("said_here", value, false);
   const suggestion = { insert: `${label} `, label, hint: "as one phrase", requests: null, is_filter: true };
   return { start, end: text[end] === " " ? end + 1 : end, suggestion };
 }

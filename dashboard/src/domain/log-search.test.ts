@@ -10,6 +10,7 @@ import {
   toApiParams,
   toListParams,
   withoutQuery,
+  withSearchedPart,
   withSort,
 } from "./log-search";
 
@@ -121,4 +122,10 @@ describe("parameters of a query", () => {
     const converted = replaceQuery(parseSearch(text), params);
     expect(converted && formatSearch(converted)).toBe(expected);
   });
+});
+
+it("texts are searched in another part of the requests, except excluded texts", () => {
+  const search = parseSearch("?said_here=a&model=o1&begins.said_here=b&words=c&not.said_here=d&sort=cost_usd&live=off");
+  const whole = withSearchedPart(search, "said_here", "words");
+  expect(formatSearch(whole)).toBe("?words=a&words=c&model=o1&begins.words=b&not.said_here=d&sort=cost_usd&live=off");
 });

@@ -1,6 +1,6 @@
 /** Filter and time range as search parameters. The parameters have the same names as in the API. Pure. */
 
-import { addValue, excludeValue, type Filter, fieldOf, type Term, type TimeRange } from "./filter";
+import { addValue, excludeValue, type Filter, fieldOf, PREFIX, type Term, type TimeRange } from "./filter";
 
 /**
  * The search parameters of the log. `live` is `false` if live updates are paused. With `sort`, the log shows the
@@ -104,6 +104,15 @@ export function addParams(search: LogSearch, params: readonly (readonly [string,
     else filter = addValue(filter, name, value);
   }
   return { ...search, filter, range };
+}
+
+/** The same search with the texts of one part of the requests searched in another part: `words` instead of `said_here`. */
+export function withSearchedPart(search: LogSearch, from: string, to: string): LogSearch {
+  const params = toApiParams(search).map(([name, value]): [string, string] => {
+    if (name === from) return [to, value];
+    return [name === PREFIX + from ? PREFIX + to : name, value];
+  });
+  return { ...search, filter: searchOf(params).filter };
 }
 
 /**

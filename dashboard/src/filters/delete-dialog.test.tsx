@@ -24,6 +24,12 @@ function answerWith(counts: number[], running = 0, isCountComplete = true): URL[
   const accepted: URL[] = [];
   vi.stubGlobal("fetch", async (address: string, { method = "GET" }: RequestInit = {}) => {
     const url = new URL(address, "http://relaybook");
+    if (url.pathname === "/api/count" && url.searchParams.has("words")) {
+      return Response.json({ requests: 40, complete: true });
+    }
+    if (url.pathname === "/api/count" && !url.searchParams.has("exact")) {
+      return Response.json({ requests: counts[0], complete: isCountComplete });
+    }
     if (url.pathname === "/api/count") {
       expect(url.searchParams.get("exact")).toBe("true");
       return Response.json({ requests: counts[0], complete: isCountComplete });
@@ -67,6 +73,16 @@ it("the requests of the filter are deleted after a question that says how many t
   expect([searchParams.get("namespace"), searchParams.get("confirm")]).toEqual(["ios", "37"]);
   // Requests that are sent while the dialog is open do not match.
   expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
+});
+
+it("says that the requests that repeat the searched text are kept", async () => {
+  answerWith([37]);
+  const dialog = await open("?said_here=refund");
+  expect(
+    await within(dialog).findByText(
+      "3 requests that repeat this text from an earlier turn are not among them and will not be deleted.",
+    ),
+  ).toBeVisible();
 });
 
 it("Cancel deletes nothing and returns the focus to the button of the menu", async () => {

@@ -7,6 +7,7 @@ import { ApiError } from "~/domain/api-error";
 import { count, plural } from "~/format/number";
 import { Question } from "~/ui/dialog";
 import { MatchesText, useMatches } from "./matches";
+import { hiddenText, useRepeats } from "./repeats";
 
 /** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
@@ -16,6 +17,7 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
   const matches = useMatches();
   const { found, requests } = matches;
   const running = found?.running ?? 0;
+  const repeats = useRepeats(matches.search);
   const deletion = useDeleteMatches(matches.params);
   const [typed, setTyped] = useState("");
   const mustType = requests > MANY;
@@ -43,6 +45,9 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
     >
       <MatchesText {...matches} />
       {requests > 0 && <CannotBeUndone />}
+      {repeats?.areShown === false && repeats.requests !== 0 && (
+        <p>{hiddenText(repeats.requests)} not among them and will not be deleted.</p>
+      )}
       {running > 0 && (
         <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
       )}

@@ -21,6 +21,7 @@ export function useMatches() {
   const counted = useQuery(matchesQuery(params));
   const found = counted.isFetching ? undefined : counted.data;
   return {
+    search,
     description: describeSearch(search),
     params,
     found,

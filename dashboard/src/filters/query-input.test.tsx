@@ -77,7 +77,7 @@ function parse(text: string): ParsedQuery {
 function answer(address: string): Response {
   const url = new URL(address, "http://relaybook.test");
   if (url.pathname === "/api/query") return Response.json(parse(url.searchParams.get("q") ?? ""));
-  if (url.searchParams.get("words") === "rejected") {
+  if (url.searchParams.get("said_here") === "rejected") {
     const error = { message: "contains needs from.", type: "invalid_request_error", param: "contains", code: "x" };
     return Response.json({ error }, { status: 400 });
   }
@@ -112,7 +112,7 @@ describe("the query input", () => {
   it("adds the parameters of the query to the filter and clears its text", async () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund namespace:staging{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=refund&namespace=staging"));
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&said_here=refund&namespace=staging"));
     expect(box).toHaveValue("");
   });
 
@@ -179,7 +179,7 @@ describe("the query input", () => {
     expect(box).toHaveValue("tea-pot");
     expect(where()).toBe("/requests");
     waiting[1]?.();
-    await waitFor(() => expect(where()).toBe("/requests?words=tea-pot"));
+    await waitFor(() => expect(where()).toBe("/requests?said_here=tea-pot"));
     expect(box).toHaveValue("");
   });
 
@@ -212,7 +212,7 @@ describe("the query input", () => {
     await waitFor(() => expect(box).toHaveValue('refund -namespace:"my channel" '));
     expect(screen.queryByRole("listbox")).toBeNull();
     await user.keyboard("{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?words=refund&not.namespace=my+channel"));
+    await waitFor(() => expect(where()).toBe("/requests?said_here=refund&not.namespace=my+channel"));
   });
 
   it("inserts the first suggestion with Tab, which moves on if nothing is typed", async () => {
@@ -261,7 +261,7 @@ describe("the query input", () => {
     expect(screen.getAllByRole("option")[0]).toBe(phrase);
     expect(screen.getByText("Without quotes, each word matches anywhere.")).toBeVisible();
     await user.keyboard("{ArrowDown}{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=In+three+to"));
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&said_here=In+three+to"));
     expect(box).toHaveValue("");
   });
 
@@ -319,7 +319,7 @@ describe("the query input with an invalid query in the URL", () => {
     await user.type(box, "late");
     expect(screen.queryByRole("alert")).toBeNull();
     await user.type(box, "{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=late"));
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&said_here=late"));
     expect(box).toHaveValue("");
   });
 

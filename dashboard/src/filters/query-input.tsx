@@ -11,7 +11,7 @@ import { logQuery, type QueryError } from "~/api/requests";
 import { logChangesOf } from "~/api/status";
 import { ApiError, explainTerm } from "~/domain/api-error";
 import { removeLastValue, removeValue } from "~/domain/filter";
-import { phraseAt, queryTerm } from "~/domain/filter-text";
+import { phraseAt, queryTerm, typedParams } from "~/domain/filter-text";
 import { addParams } from "~/domain/log-search";
 import { count } from "~/format/number";
 import type { ParsedQuery, Suggestion } from "~/generated/api-types";
@@ -308,7 +308,7 @@ function useApplyQuery(): ApplyQuery {
     const next = await client.ensureQueryData(parsedQuery(text, caret)).then(async (parsed) => {
       if (parsed.error !== null) return problemOf(text, parsed.error);
       if (parsed.request_id !== null) return { search, id: parsed.request_id };
-      const nextSearch = addParams(base, parsed.params);
+      const nextSearch = addParams(base, typedParams(text, parsed));
       // The rows are loaded first, so that the log shows them as soon as the URL changes. If they cannot be read, the
       // log shows why.
       return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, logChangesOf(client))).then(

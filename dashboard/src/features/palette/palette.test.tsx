@@ -103,7 +103,7 @@ it("a namespace and a text replace the filter and keep the time range", async ()
   const { type } = await openPalette("?model=gpt-4o&from=-1h");
   type("stag");
   expect((await optionNamed("staging")).getAttribute("href")).toBe("/requests?namespace=staging&from=-1h");
-  expect((await optionNamed(/Search the log/)).getAttribute("href")).toBe("/requests?words=stag&from=-1h");
+  expect((await optionNamed(/Search the log/)).getAttribute("href")).toBe("/requests?said_here=stag&from=-1h");
 });
 
 it("the arrow keys choose a result, and Enter opens it and closes the palette", async () => {

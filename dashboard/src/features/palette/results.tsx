@@ -71,7 +71,7 @@ export function useResults(
     },
     { heading: "Sort", results: text === "" ? [] : ordersOf(search).filter(({ name }) => isAction(name, text)) },
     { heading: "Requests", results: isId(text) ? [requestWith(text, logHref(search, text))] : [] },
-    { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
+    { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("said_here", text))] },
   ];
   return groups.filter(({ results }) => results.length > 0);
 }

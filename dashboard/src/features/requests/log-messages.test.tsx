@@ -72,6 +72,13 @@ it("explains that whole words match, and offers a search for the beginning", asy
   expect(where()).toBe("/requests?not.words=late&model=o1&begins.words=refund");
 });
 
+it("explains the same if a text is searched where it was said first", async () => {
+  const { where } = await renderAt("?said_here=refund", <NoMatch likelyValues={[]} />);
+  expect(await screen.findByText(/^No requests/)).toHaveTextContent("No requests with the new text refund.");
+  await userEvent.click(screen.getByRole("button", { name: "refund*" }));
+  expect(where()).toBe("/requests?begins.said_here=refund");
+});
+
 it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespace=staging"])(
   "does not explain whole words if the filter has none: %s",
   async (search) => {

@@ -84,7 +84,11 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
 
 type Value = { name: string; value: string; negated: boolean };
 
-const BEFORE_ONLY: Readonly<Record<string, string>> = { namespace: " in the namespace ", words: " with the text " };
+const BEFORE_ONLY: Readonly<Record<string, string>> = {
+  namespace: " in the namespace ",
+  words: " with the text ",
+  said_here: " with the new text ",
+};
 
 /** ` in the namespace staging`, ` where model is o1 and text: refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
@@ -168,11 +172,12 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
 function PrefixHint() {
   const search = useLogSearch();
   const open = useOpenSearch();
-  const [whole] = selectedValues(search.filter, "words");
-  if (whole === undefined) return null;
+  const name = ["said_here", "words"].find((field) => selectedValues(search.filter, field).length > 0);
+  if (name === undefined) return null;
+  const [whole = ""] = selectedValues(search.filter, name);
   if (/\s/u.test(whole)) return <p>Text in quotes matches an exact phrase of whole words.</p>;
   if (!/^[\p{L}\p{N}]+$/u.test(whole)) return null;
-  const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, whole);
+  const filter = addValue(removeValue(search.filter, name, whole, false), PREFIX + name, whole);
   return (
     <p>
       Search matches whole words. Try{" "}
@@ -183,11 +188,11 @@ function PrefixHint() {
   );
 }
 
-/** If a part of the requests was searched for a text, a button that searches the whole requests. */
+/** If only the prompts or the responses were searched for a text, a button that searches the whole requests. */
 function Elsewhere() {
   const search = useLogSearch();
   const open = useOpenSearch();
-  const term = search.filter.find(({ name, negated }) => !negated && isWordTerm(name) && fieldOf(name) !== "words");
+  const term = search.filter.find(({ name, negated }) => !negated && ["prompt", "response"].includes(fieldOf(name)));
   const value = term?.values[0];
   if (term === undefined || value === undefined) return null;
   const name = term.name.startsWith(PREFIX) ? `${PREFIX}words` : "words";

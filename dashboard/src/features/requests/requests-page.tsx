@@ -12,6 +12,7 @@ import { type EditedTerm, TermEditingContext } from "~/filters/edited-term";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
+import { RepeatsBar } from "~/filters/repeats";
 import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import { useLogNavigate } from "~/navigation/links";
@@ -193,6 +194,7 @@ export function RequestsPage() {
               </button>
             </p>
           )}
+          <RepeatsBar />
           <SortBar
             rows={log.error !== null && rows.length === 0 ? undefined : rows.length}
             loadedAt={log.loadedAt}

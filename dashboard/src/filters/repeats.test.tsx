@@ -1,0 +1,50 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { RepeatsBar } from "./repeats";
+
+/** Show the bar at a URL. The API counts `here` requests that say the text, and `all` that contain it. */
+async function show(search: string, here: number, all: number, complete = true) {
+  vi.stubGlobal("fetch", async (address: string) => {
+    const requests = address.includes("said_here=") ? here : all;
+    return Response.json({ requests, failed: 0, last_at: null, complete });
+  });
+  return renderAt(
+    search,
+    <main>
+      <RepeatsBar />
+    </main>,
+  );
+}
+
+it.each([
+  ["?said_here=tea", 3, "2 requests that repeat this text from an earlier turn are not shown.Show these requests"],
+  ["?said_here=tea", 2, "1 request that repeats this text from an earlier turn is not shown.Show this request"],
+  ["?words=tea", 3, "2 of these requests only repeat this text from an earlier turn.Hide these requests"],
+  ["?begins.words=tea", 2, "1 of these requests only repeats this text from an earlier turn.Hide this request"],
+])("says how many requests repeat the text: %s, %i requests", async (search, all, text) => {
+  await show(search, 1, all);
+  await screen.findByRole("button");
+  expect(screen.getByRole("main")).toHaveTextContent(text);
+});
+
+it.each([
+  ["Show", "?said_here=tea&model=o1&not.words=late", "?words=tea&model=o1&not.words=late"],
+  ["Hide", "?words=tea&model=o1&not.words=late", "?said_here=tea&model=o1&not.words=late"],
+])("%s: the filter searches another part of the requests", async (action, search, next) => {
+  const { where } = await show(search, 1, 3);
+  await userEvent.click(await screen.findByRole("button", { name: `${action} these requests` }));
+  expect(where()).toBe(`/requests${next}`);
+});
+
+it("has no number if the requests could not all be counted", async () => {
+  await show("?said_here=tea", 1, 1, false);
+  await screen.findByRole("button", { name: "Show these requests" });
+  expect(screen.getByRole("main")).toHaveTextContent(/^Requests that repeat this text from an earlier turn are not/);
+});
+
+it.each(["?not.words=tea", "?response=tea", "?model=o1"])("is not shown without such a text: %s", async (search) => {
+  await show(search, 1, 3);
+  expect(screen.getByRole("main")).toBeEmptyDOMElement();
+});
