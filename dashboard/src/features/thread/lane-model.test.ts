@@ -1,16 +1,27 @@
 import { describe, expect, it } from "vitest";
 import type { Lanes } from "~/generated/api-types";
 import { sampleLanes } from "~/test/lanes";
-import { ALL, barBeside, firstDrawn, groupLanes, numberedTurns, timeAxis } from "./lane-model";
+import { ALL, barBeside, firstDrawn, groupLanes, inPageOrder, numberedTurns, timeAxis } from "./lane-model";
 
 describe("lanes", () => {
   const groups = groupLanes(sampleLanes());
 
   it("are grouped by conversation", () => {
     expect(groups.map(({ key, name, lanes }) => [key, name, lanes.length])).toEqual([
-      ["1", "conversation from 22:02:00", 3],
+      ["1", "Question 1 · 22:02:00 · 3 turns", 3],
       ["other", "other requests", 1],
     ]);
+  });
+
+  it("are named by their first prompt, also if an agent sent it", () => {
+    const [lane] = sampleLanes().lanes;
+    const [first] = sampleLanes().requests;
+    if (lane === undefined || first === undefined) throw new Error("no lanes");
+    const nameOf = (agent: string | null, preview: string | null) =>
+      groupLanes(sampleLanes({ lanes: [{ ...lane, agent }], requests: [{ ...first, preview }], calls: [] }))[0]?.name;
+    expect(nameOf(null, "word ".repeat(20))).toBe("word word word word word word word word… · 22:02:00 · 1 turn");
+    expect(nameOf("Explore", "Find it")).toBe("agent Explore: Find it · 22:02:00 · 1 turn");
+    expect(nameOf(null, null)).toBe("(no text) · 22:02:00 · 1 turn");
   });
 
   it("have overlapping bars in different rows", () => {
@@ -48,6 +59,22 @@ function agentWith(subagents: number): Lanes {
 }
 
 describe("of several conversations", () => {
+  it("the turns are in the order of the page: the conversation with the latest request is last", () => {
+    const { lanes, requests } = sampleLanes();
+    const [lane] = lanes;
+    const [first] = requests;
+    if (lane === undefined || first === undefined) throw new Error("no lanes");
+    const all = [
+      { ...lane, conversation: "a" },
+      { ...lane, conversation: "b" },
+      { ...lane, conversation: null },
+    ];
+    const sent = (id: string, at: number) => ({ ...first, id, lane: at });
+    const mixed = [sent("a1", 0), sent("b1", 1), sent("x", 2), sent("b2", 1), sent("y", 2), sent("a2", 0)];
+    const ids = inPageOrder(sampleLanes({ lanes: all, requests: mixed })).map(({ id }) => id);
+    expect(ids).toEqual(["x", "b1", "b2", "y", "a1", "a2"]);
+  });
+
   it("all are drawn at first if they are few, otherwise the one with the most tool calls, then requests", () => {
     expect(firstDrawn(agentWith(1))).toBe(ALL);
     const many = agentWith(6);

@@ -1,5 +1,6 @@
 /** The lanes of a thread as bars on a time axis. Pure. */
 
+import { plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { Lane, LaneCall, LaneRequest, Lanes } from "~/generated/api-types";
 
@@ -45,9 +46,9 @@ export function groupLanes({ lanes, requests, calls, started_at }: Lanes): LaneG
   const groups: { key: string; name: string; lanes: BarLane[] }[] = [];
   lanes.forEach((lane, index) => {
     const sorted = inRows(bars[index] ?? []);
-    const first = sorted[0]?.of.request;
-    if (lane.tool === null && first !== undefined) {
-      groups.push({ key: groupKey(lane), name: nameOf(lane, first, started_at), lanes: [] });
+    const laneRequests = sorted.flatMap(({ of }) => of.request ?? []);
+    if (laneRequests.length > 0) {
+      groups.push({ key: groupKey(lane), name: nameOf(lane, laneRequests, started_at), lanes: [] });
     }
     const rows = Math.max(1, ...sorted.map(({ row }) => row + 1));
     groups.at(-1)?.lanes.push({ lane, bars: sorted, rows });
@@ -59,11 +60,31 @@ function groupKey({ conversation }: Pick<Lane, "conversation">): string {
   return conversation ?? "other";
 }
 
-/** A conversation has no name, so it is named by its agent or its start. */
-function nameOf({ conversation, agent }: Lane, first: LaneRequest, started_at: string | null): string {
+/** Number of characters of the prompt in a name. */
+const NAME_LENGTH = 40;
+
+/** A conversation has no name, so it is named by its first prompt, its start and its turns. */
+function nameOf({ conversation, agent }: Lane, requests: readonly LaneRequest[], started_at: string | null): string {
   if (conversation === null) return "other requests";
-  const at = clockTime(new Date(new Date(started_at ?? 0).getTime() + first.start_ms).toISOString());
-  return agent ? `agent ${agent}, from ${at}` : `conversation from ${at}`;
+  const [first] = requests;
+  const prompt = first?.preview ?? "(no text)";
+  const shown = prompt.length > NAME_LENGTH ? `${prompt.slice(0, NAME_LENGTH).trimEnd()}…` : prompt;
+  const at = clockTime(new Date(new Date(started_at ?? 0).getTime() + (first?.start_ms ?? 0)).toISOString());
+  const turns = Math.max(...requests.map(({ turn }) => turn));
+  return `${agent ? `agent ${agent}: ` : ""}${shown} · ${at} · ${plural(turns, "turn")}`;
+}
+
+/** The requests in the order of the page: by conversation, and the conversation with the latest request is last. */
+export function inPageOrder({ lanes, requests }: Pick<Lanes, "lanes" | "requests">): LaneRequest[] {
+  const byConversation = new Map<string, LaneRequest[]>();
+  for (const request of requests) {
+    const conversation = lanes[request.lane]?.conversation ?? request.id;
+    const others = byConversation.get(conversation) ?? [];
+    byConversation.delete(conversation);
+    byConversation.set(conversation, others);
+    others.push(request);
+  }
+  return [...byConversation.values()].flat();
 }
 
 /** The key that means all conversations. */

@@ -2,6 +2,7 @@
 
 import { type KeyboardEvent, memo, useMemo, useSyncExternalStore } from "react";
 import type { LaneCall, LaneRequest, Lanes } from "~/generated/api-types";
+import { inPageOrder } from "./lane-model";
 import css from "./outline.module.css";
 import type { ScrollPosition } from "./scroll-position";
 
@@ -10,7 +11,7 @@ type Props = { lanes: Lanes; position: ScrollPosition; onTurn: (id: string) => v
 /** One of the turns is in the tab order, and the arrow keys move from turn to turn. */
 export const Outline = memo(function Outline({ lanes, position, onTurn }: Props) {
   const current = useSyncExternalStore(position.subscribe, position.current);
-  const { requests } = lanes;
+  const requests = useMemo(() => inPageOrder(lanes), [lanes]);
   const callsOf = useMemo(() => callsByRequest(lanes.calls), [lanes]);
   const inTabOrder = requests.some(({ id }) => id === current) ? current : requests[0]?.id;
   const move = (event: KeyboardEvent<HTMLElement>) => {

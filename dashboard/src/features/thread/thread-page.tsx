@@ -22,7 +22,7 @@ import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ConversationView } from "./conversation-view";
-import { ALL, firstDrawn, groupLanes, numberedTurns } from "./lane-model";
+import { ALL, firstDrawn, groupLanes, inPageOrder, numberedTurns } from "./lane-model";
 import type { Outline as OutlineType } from "./outline";
 import { ScrollPosition, type ShowTurn } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
@@ -67,7 +67,7 @@ export function ThreadContent() {
     },
     [search, goToThread, position],
   );
-  const first = lanes?.has_older === false ? lanes.requests[0]?.id : undefined;
+  const first = useMemo(() => (lanes?.has_older === false ? inPageOrder(lanes)[0]?.id : undefined), [lanes]);
   useThreadShortcuts({ position, first, onTurn, onOpen: open, onLeave: () => go({ search }) });
   const isEmpty = thread.latest !== undefined && thread.conversations.length === 0;
 

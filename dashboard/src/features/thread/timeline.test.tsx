@@ -147,7 +147,7 @@ it("says which conversations are drawn, and that times at once count once", asyn
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(select).toHaveDisplayValue("all conversations");
   expect(screen.queryByText(/Totals and tools/)).toBeNull();
-  await userEvent.selectOptions(select, "conversation from 22:02:00");
+  await userEvent.selectOptions(select, "Question 1 · 22:02:00 · 3 turns");
   expect(screen.getByText("Totals and tools are those of all conversations.")).toBeVisible();
   expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
   const tools = screen.getByText("tools", { selector: "dt" }).parentElement;
