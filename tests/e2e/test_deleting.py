@@ -32,6 +32,28 @@ def test_the_requests_of_a_filtered_log_are_deleted_and_disappear(tab: LogPage, 
     expect(status).to_contain_text("3 requests deleted by 127.0.0.1")
 
 
+def test_the_line_of_a_deletion_stays_after_a_reload(tab: LogPage, world: World) -> None:
+    world.log(Call(namespace="reloaded-1"), Call(namespace="reloaded-2"), Call(namespace="reloaded-2"))
+    tab.open_log("/requests?namespace=reloaded-2")
+    tab.wait_for_rows(2)
+    tab.filter_bar.get_by_role("button", name="More actions").click()
+    tab.page.get_by_role("button", name="Delete these requests…").click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Delete 2 requests").click()
+    link = tab.page.get_by_role("link", name="Receipt", exact=True)
+    expect(link).to_be_visible()
+    expect(tab.page.get_by_text("No requests in the namespace reloaded-2")).to_be_visible()
+    tab.page.reload()
+    expect(link).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("^2 requests of namespace reloaded-2 deleted"))).to_be_visible()
+    expect(tab.page.get_by_text("No requests in the namespace reloaded-2")).to_be_visible()
+    expect(tab.page.get_by_text("Did you mean")).to_have_count(0)
+    tab.page.get_by_role("button", name="Dismiss the deletion").click()
+    expect(link).to_have_count(0)
+    tab.page.reload()
+    expect(tab.page.get_by_text("Did you mean")).to_be_visible()
+    expect(link).to_have_count(0)
+
+
 def test_the_link_to_failed_requests_does_not_move_when_a_filter_is_chosen(tab: LogPage, world: World) -> None:
     (failed,) = world.log(Call(namespace="stays", model="gpt-4o", directives={"Status": "500"}))
     tab.open_log()

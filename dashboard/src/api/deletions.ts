@@ -1,17 +1,12 @@
 /** Delete requests, and notice deletions. */
 
-import {
-  queryOptions,
-  skipToken,
-  type UseMutationResult,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { useSessionStorage } from "@mantine/hooks";
+import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import type { DeletionList, DeletionReceipt, DeletionRow, RequestedDeletion } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 import type { Params } from "./matches";
+import { PAGE } from "./page-config";
 import { removalProgress, useStatus } from "./status";
 
 /** Delete the requests that match. Fails with `wrong_count` if their number is not `requests`. */
@@ -26,41 +21,30 @@ export function useDeleteRequest(id: string): UseMutationResult<RequestedDeletio
 
 function useDeletion<Input>(urlOf: (input: Input) => string): UseMutationResult<RequestedDeletion, Error, Input> {
   const client = useQueryClient();
+  const [, keep] = useOwnDeletion();
   return useMutation({
     mutationFn: (input: Input) => sendJson<RequestedDeletion>("DELETE", urlOf(input)),
     onSuccess: (deletion) => {
-      client.setQueryData(LATEST, deletion);
+      keep(deletion);
       // Not awaited, so that an open request is closed before it is read again. Reading a deleted request would fail.
       void client.invalidateQueries({ queryKey: ["status"] });
     },
   });
 }
 
-/** The deletion that was requested in this browser tab, until it is dismissed. */
-const LATEST = ["latest-deletion"];
-
-export function latestDeletionQuery() {
-  return queryOptions({
-    queryKey: LATEST,
-    queryFn: skipToken,
-    initialData: null as RequestedDeletion | null,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: Number.POSITIVE_INFINITY,
+/** The latest deletion that was requested in this browser tab, until it is dismissed, also after a reload. */
+export function useOwnDeletion() {
+  return useSessionStorage<RequestedDeletion | null>({
+    key: `relaybook.deletion${PAGE.base}`,
+    defaultValue: null,
+    getInitialValueInEffect: false,
   });
-}
-
-/** Returns a function that dismisses the deletion that was requested in this browser tab. */
-export function useDismissDeletion(): () => void {
-  const client = useQueryClient();
-  return () => client.setQueryData(LATEST, null);
 }
 
 /** Whether the latest deletion of this browser tab deleted the requests of a value of this filter. */
 export function useIsDeleted(params: Params): boolean {
-  const { data } = useQuery(latestDeletionQuery());
-  return (
-    data != null && params.some(([name, value]) => data.filter.some((pair) => pair[0] === name && pair[1] === value))
-  );
+  const [own] = useOwnDeletion();
+  return own?.filter.some(([name, value]) => params.some((pair) => pair[0] === name && pair[1] === value)) ?? false;
 }
 
 /** The latest deletions, newest first. */

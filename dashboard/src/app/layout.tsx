@@ -4,7 +4,7 @@ import { Box, Group, useComputedColorScheme, useMantineColorScheme } from "@mant
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
-import { latestDeletionQuery } from "~/api/deletions";
+import { useOwnDeletion } from "~/api/deletions";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { addValue, selectedValues } from "~/domain/filter";
@@ -53,7 +53,7 @@ export function AppFrame() {
   const labelsByName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
   const [hover] = useState(() => new ValueHover());
   const isLog = page === "log";
-  const hasDeleted = useQuery(latestDeletionQuery()).data !== null;
+  const [deletion] = useOwnDeletion();
 
   return (
     <SearchContext value={search}>
@@ -65,7 +65,7 @@ export function AppFrame() {
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
               <DeletionNotice />
-              <Suspense>{hasDeleted && <DeletionLine />}</Suspense>
+              <Suspense>{deletion !== null && <DeletionLine />}</Suspense>
               <RereadNotice />
               <div id="content" className={css.page} tabIndex={-1}>
                 <Outlet />

@@ -1,7 +1,9 @@
 /** A line that says when the requests of the latest deletion of this browser tab were removed and erased. */
 
 import { useQuery } from "@tanstack/react-query";
-import { knownParams, latestDeletionQuery, receiptQuery, useDismissDeletion } from "~/api/deletions";
+import { serverTime } from "~/api/client";
+import { knownParams, receiptQuery, useOwnDeletion } from "~/api/deletions";
+import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { RequestedDeletion } from "~/generated/api-types";
@@ -10,17 +12,26 @@ import { QuietButton } from "~/ui/quiet-button";
 import { describeDeleted } from "./deleted-text";
 import css from "./deletion-line.module.css";
 
-/** Shown until it is dismissed. */
+/** The line stays this long after the deletion is done. */
+const SHOWN_MS = 3_600_000;
+
+/** Shown until it is dismissed, or outdated. */
 export function DeletionLine() {
-  const latest = useQuery(latestDeletionQuery()).data;
-  return <div role="status">{latest != null && <Line deletion={latest} />}</div>;
+  const [own, , dismiss] = useOwnDeletion();
+  return <div role="status">{own !== null && <Line deletion={own} dismiss={dismiss} />}</div>;
 }
 
+type LineProps = { deletion: RequestedDeletion; dismiss: () => void };
+
 /** The text changes in place. The link and the button are at the end of the line, so that they never move. */
-function Line({ deletion }: { deletion: RequestedDeletion }) {
-  const dismiss = useDismissDeletion();
+function Line({ deletion, dismiss }: LineProps) {
   const params = knownParams(deletion);
   const { removed_at, done_at, removed } = useQuery(receiptQuery(deletion.id, [])).data ?? deletion;
+  const isOutdated = useStatus(({ deletions: [newest] }) => {
+    const isOld = done_at !== null && serverTime().getTime() - Date.parse(done_at) > SHOWN_MS;
+    return isOld || (newest !== undefined && newest.requested_at > deletion.requested_at);
+  });
+  if (isOutdated) return null;
   const what = describeDeleted(params);
   const text =
     removed_at === null

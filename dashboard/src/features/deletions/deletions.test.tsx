@@ -1,6 +1,8 @@
-import { screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
-import { latestDeletionQuery } from "~/api/deletions";
+import { useOwnDeletion } from "~/api/deletions";
+import { useStatus } from "~/api/status";
 import { DeletionNotice } from "~/features/status/deletion-notice";
 import type { DeletionReceipt, RequestedDeletion } from "~/generated/api-types";
 import { statusWith } from "~/test/fixtures";
@@ -8,7 +10,11 @@ import { renderAt } from "~/test/render";
 import { DeletionLine } from "./deletion-line";
 import { DeletionsPage, ReceiptPage } from "./deletions-page";
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+  sessionStorage.clear();
+});
 
 const REMOVING = {
   id: "d1",
@@ -48,10 +54,10 @@ const CHECK = {
 
 let receipt: DeletionReceipt;
 
-function answer(first: DeletionReceipt): void {
+function answer(first: DeletionReceipt, ...later: DeletionReceipt[]): void {
   receipt = first;
   vi.stubGlobal("fetch", async (address: string) => {
-    if (address.includes("/api/status")) return Response.json(statusWith({ deletions: [receipt] }));
+    if (address.includes("/api/status")) return Response.json(statusWith({ deletions: [...later, receipt] }));
     return Response.json(address.includes("/deletions/") ? receipt : { data: [receipt] });
   });
 }
@@ -109,12 +115,61 @@ it("the list says which values are not kept", async () => {
   expect(await screen.findByText(/^user \(value not kept\) · started before/)).toBeVisible();
 });
 
+const REQUESTED: RequestedDeletion = { ...REMOVING, running: 0 };
+
+function Delete() {
+  const [, keep] = useOwnDeletion();
+  return (
+    <button type="button" onClick={() => keep(REQUESTED)}>
+      Delete
+    </button>
+  );
+}
+
+/** Delete requests, then load the page again at a time. */
+async function reloadAt(time: string) {
+  await renderAt("", <Delete />);
+  await userEvent.click(screen.getByRole("button", { name: "Delete" }));
+  cleanup();
+  vi.useFakeTimers({ now: new Date(time), toFake: ["Date"] });
+  await renderAt("", [<DeletionLine key="a" />, <StatusIsKnown key="b" />]);
+  await screen.findByText("status known");
+}
+
+function StatusIsKnown() {
+  return useStatus(() => "status known");
+}
+
+it("the line of a deletion stays after a reload, and can be dismissed", async () => {
+  answer(DONE);
+  await reloadAt("2026-11-21T16:29:59Z");
+  expect(await screen.findByText(/^9 requests of user cy deleted 22:02:28, erased/)).toBeVisible();
+  expect(screen.getByRole("link", { name: "Receipt" })).toHaveAttribute("href", "/deletions/d1?user=cy");
+  await userEvent.click(screen.getByRole("button", { name: "Dismiss the deletion" }));
+  expect(screen.queryByText(/requests of user cy/)).toBeNull();
+  await renderAt("", <DeletionLine />);
+  expect(screen.queryByText(/requests of user cy/)).toBeNull();
+});
+
+it.each([
+  ["an hour after it is done", "2026-11-21T16:30:01Z", []],
+  [
+    "when there is a newer deletion",
+    "2026-11-21T15:31:00Z",
+    [{ ...DONE, id: "d2", requested_at: "2026-11-21T15:00:00Z" }],
+  ],
+])("the line of a deletion disappears %s", async (_, time, later) => {
+  answer(DONE, ...later);
+  await reloadAt(time);
+  await waitFor(() => expect(screen.queryByText(/requests of user cy/)).toBeNull());
+});
+
 it("a deletion of this tab has one line, whose text changes", async () => {
+  vi.useFakeTimers({ now: new Date("2026-11-21T15:31:00Z"), toFake: ["Date"] });
   answer(REMOVING);
-  const { client } = await renderAt("", [<DeletionNotice key="a" />, <DeletionLine key="b" />]);
+  await renderAt("", [<DeletionNotice key="a" />, <DeletionLine key="b" />, <Delete key="c" />]);
   expect(await screen.findByText(/^Deleting 9 requests: 3 removed/)).toBeVisible();
-  const requested: RequestedDeletion = { ...REMOVING, running: 0 };
-  client.setQueryData(latestDeletionQuery().queryKey, requested);
+  await userEvent.click(screen.getByRole("button", { name: "Delete" }));
   expect(await screen.findByText("Deleting 9 requests of user cy: 3 removed…")).toBeVisible();
   expect(screen.getAllByText(/9 requests/)).toHaveLength(1);
   const link = screen.getByRole("link", { name: "Receipt" });

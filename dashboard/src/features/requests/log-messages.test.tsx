@@ -1,11 +1,13 @@
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { act, screen, waitFor } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
+import { useOwnDeletion } from "~/api/deletions";
 import { statusQuery } from "~/api/status";
 import { ApiError } from "~/domain/api-error";
 import { FilterBar } from "~/filters/filter-bar";
-import type { LikelyValue } from "~/generated/api-types";
+import type { LikelyValue, RequestedDeletion } from "~/generated/api-types";
 import { renderAt } from "~/test/render";
 import { LogError, NoMatch } from "./log-messages";
 
@@ -158,8 +160,13 @@ it("a text that no request has is offered as the user that has it, without advic
 
 it("after a deletion no other value is offered, even if the filter has more values", async () => {
   const likelyValue: LikelyValue = { param: "user", value: "cy", instead: ["user", "bo"], message: "" };
-  const { client } = await renderAt("?user=cy&model=o1", <NoMatch likelyValues={[likelyValue]} />);
+  const Delete = () => {
+    const [, keep] = useOwnDeletion();
+    const deletion = { filter: [["user", "cy"]] } as RequestedDeletion;
+    return <Button onClick={() => keep(deletion)}>Delete</Button>;
+  };
+  await renderAt("?user=cy&model=o1", [<NoMatch key="a" likelyValues={[likelyValue]} />, <Delete key="b" />]);
   expect(await screen.findByText(/Did you mean/)).toBeVisible();
-  act(() => void client.setQueryData(["latest-deletion"], { filter: [["user", "cy"]] }));
+  await userEvent.click(screen.getByRole("button", { name: "Delete" }));
   await waitFor(() => expect(screen.queryByText(/Did you mean/)).toBeNull());
 });

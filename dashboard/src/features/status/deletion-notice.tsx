@@ -1,7 +1,6 @@
 /** A line with the progress while requests are being deleted. */
 
-import { useQuery } from "@tanstack/react-query";
-import { latestDeletionQuery } from "~/api/deletions";
+import { useOwnDeletion } from "~/api/deletions";
 import { useStatus } from "~/api/status";
 import { count, percent, plural } from "~/format/number";
 import type { DeletionRow } from "~/generated/api-types";
@@ -9,8 +8,8 @@ import { ProgressNotice } from "~/ui/messages";
 
 /** Shows the progress of deletions. The latest deletion of this browser tab has its own line. */
 export function DeletionNotice() {
-  const own = useQuery(latestDeletionQuery()).data?.id;
-  const text = useStatus(({ deletions }) => progressOf((deletions ?? []).filter(({ id }) => id !== own))) ?? "";
+  const [own] = useOwnDeletion();
+  const text = useStatus(({ deletions }) => progressOf((deletions ?? []).filter(({ id }) => id !== own?.id))) ?? "";
   return <ProgressNotice text={text} />;
 }
 
