@@ -39,6 +39,17 @@ it("the number of failed requests of a namespace is a link to them, which keeps 
   expect(where()).toBe("/requests?model=gpt-4o&namespace=staging&status=error");
 });
 
+it("Tab goes from a namespace to its failed requests, and Enter filters by them", async () => {
+  answerThread({ namespaces: () => ({ data: LABELS, next_cursor: null, complete: true }), count: () => COUNT });
+  const { where } = await renderAt("?model=gpt-4o", <NamespaceBar />);
+  const failed = await screen.findByRole("link", { name: "31 failed: filter by failed requests of staging" });
+  screen.getByRole("link", { name: "Filter by namespace staging" }).focus();
+  await userEvent.tab();
+  expect(failed).toHaveFocus();
+  await userEvent.keyboard("{Enter}");
+  expect(where()).toBe("/requests?model=gpt-4o&namespace=staging&status=error");
+});
+
 it("the counts of another time range are not shown", async () => {
   let isSlow = false;
   const never = new Promise(() => {});

@@ -101,8 +101,6 @@ function FailedLink({ label: { namespace, failed }, isComplete }: Pick<LabelProp
   return (
     <AppLink
       className={css.failed}
-      // By keyboard, the namespace and then the link in the filter bar lead to the same requests.
-      tabIndex={-1}
       data-tone="bad"
       href={address(found)}
       title={`${isComplete ? "" : "at least "}${failed} failed`}
