@@ -73,7 +73,6 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
     expect(box(tab)).to_have_value("")
 
 
-
 @pytest.mark.parametrize(
     ("typed", "query", "found", "chip"),
     [

@@ -328,6 +328,7 @@ def test_sqlite_returns_what_the_reference_returns(
         for field in (*LISTED_FIELDS, "property.channel"):
             for prefix in ("", "a", "\U0010ffff"):
                 assert reader.values(field, prefix, limit, soon()) == reference.values(field, prefix, limit, soon())
-        assert reader.namespaces("a", "failed", limit, None, None, soon()) == reference.namespaces(
-            "a", "failed", limit, None, None, soon()
-        )
+        for text, prefix in (("a", ""), ("", "a")):
+            assert reader.namespaces(text, "failed", limit, None, None, soon(), prefix) == reference.namespaces(
+                text, "failed", limit, None, None, soon(), prefix
+            )

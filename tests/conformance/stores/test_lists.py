@@ -13,8 +13,8 @@ from relaybook.log.query.filters import BadFilter, Filter, Term
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 
 
-def names(store, text="", sort="last_at", limit=500, after=None, pinned=None):
-    rows, cursor = store.reader.namespaces(text, sort, limit, after, pinned, soon())
+def names(store, text="", sort="last_at", limit=500, after=None, pinned=None, prefix=""):
+    rows, cursor = store.reader.namespaces(text, sort, limit, after, pinned, soon(), prefix)
     return [row.namespace for row in rows], cursor
 
 
@@ -221,6 +221,25 @@ def test_properties_of_any_name_are_listed_filtered_by_and_charted(store: Store)
         question = StatsQuery(filter_=Filter(), from_us=A_TIMESTAMP, to_us=A_TIMESTAMP + 1, bucket_s=3600, by=field)
         groups = store.reader.stats(question, soon()).groups
         assert (value, total) in [(group.value, group.total.requests) for group in groups]
+
+
+def test_namespaces_are_found_by_a_prefix_among_many_that_only_contain_it(store: Store) -> None:
+    found = ["ra", "ra%", "ra_b", "rab", "raé", "ra\U0010ffff"]
+    others = ["r", "RA", "rb", "era", "éra", *(f"x{number}-ra" for number in range(200))]
+    store.commit(*(an_entry(namespace=name, started_at=at) for at, name in enumerate([*others[:99], *found])))
+    store.commit(*(an_entry(namespace=name, started_at=at) for at, name in enumerate(others[99:])))
+    store.labels.change(LabelChange(namespace="rab", pinned=True))
+    store.labels.change(LabelChange(namespace="ra-empty", pinned=True))
+    assert sorted(names(store, prefix="ra")[0]) == sorted([*found, "ra-empty"])
+    assert names(store, prefix="ra_") == (["ra_b"], None)
+    assert names(store, prefix="ra\U0010ffff") == (["ra\U0010ffff"], None)
+    assert names(store, text="B", prefix="ra", sort="requests") == (["ra_b", "rab"], None)
+    assert sorted(names(store, prefix="ra", pinned=True)[0]) == ["ra-empty", "rab"]
+    shown, cursor = names(store, prefix="ra", limit=2)
+    while cursor is not None:
+        more, cursor = names(store, prefix="ra", limit=2, after=cursor)
+        shown += more
+    assert shown == names(store, prefix="ra")[0]
 
 
 @pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome"])

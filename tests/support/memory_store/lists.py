@@ -46,13 +46,20 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
 
 
 def namespaces(
-    rows: Iterable[NamespaceRow], text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None
+    rows: Iterable[NamespaceRow],
+    text: str,
+    sort: NamespaceSort,
+    limit: int,
+    after: str | None,
+    pinned: bool | None,
+    prefix: str,
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     visible = [
         row
         for row in rows
         if lower_ascii(text) in lower_ascii(row.namespace)
+        and row.namespace.startswith(prefix)
         and (row.requests or row.pinned)
         and (pinned is None or row.pinned == pinned)
     ]

@@ -474,9 +474,16 @@ class MemoryStore:
         return iter([*(self._bodies_by_ref[ref] for ref in body.refs), *body.rest])
 
     def namespaces(
-        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self,
+        text: str,
+        sort: NamespaceSort,
+        limit: int,
+        after: str | None,
+        pinned: bool | None,
+        deadline_ns: int,
+        prefix: str = "",
     ) -> tuple[list[NamespaceRow], str | None]:
-        return lists.namespaces(self._namespace_rows(), text, sort, limit, after, pinned)
+        return lists.namespaces(self._namespace_rows(), text, sort, limit, after, pinned, prefix)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         owner = NamePatterns[str | None]({pattern: pattern for pattern in patterns})

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from tests.support.api_log import START_US, app_of, client_of, log_of, record_of
 from tests.support.asgi import Client, Response
-from tests.support.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore, lists
 
 from relaybook import clock
 from relaybook.log.ask import count
@@ -132,6 +132,24 @@ def test_pages_of_names_with_a_prefix_skip_names_that_only_contain_it() -> None:
     assert sorted(found) == ["ab", "abc", "abd"]
     both = client.get("/api/namespaces?prefix=ab&contains=C").json()["data"]
     assert [row["namespace"] for row in both] == ["abc"]
+
+
+def test_a_rare_prefix_is_read_at_once_however_many_names_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[list[NamespaceRow]] = []
+
+    def counted(*arguments: Any) -> tuple[list[NamespaceRow], str | None]:
+        found = list_namespaces(*arguments)
+        pages.append(found[0])
+        return found
+
+    list_namespaces = lists.namespaces
+    monkeypatch.setattr(lists, "namespaces", counted)
+    names = [f"x-{number}-rare" for number in range(300)]
+    names.insert(150, "rare-1")
+    client = client_of(log_of(*(record_of(number, namespace=name) for number, name in enumerate(names))))
+    page = client.get("/api/namespaces?prefix=rare&limit=1").json()
+    assert ([row["namespace"] for row in page["data"]], page["next_cursor"]) == (["rare-1"], None)
+    assert [[row.namespace for row in rows] for rows in pages] == [["rare-1"]]
 
 
 def test_a_part_of_a_name_has_no_wildcards() -> None:

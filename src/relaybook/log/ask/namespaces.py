@@ -84,12 +84,7 @@ def namespaces(
     If ``time_range`` has terms, the requests in the time range are counted for each namespace. This count stops after
     300 ms.
     """
-    rows: list[NamespaceRow] = []
-    while True:
-        found, cursor = reader.namespaces(text or prefix, sort, limit - len(rows), cursor, pinned, deadline_ns)
-        rows += [row for row in found if row.namespace.startswith(prefix)]
-        if cursor is None or len(rows) == limit:
-            break
+    rows, cursor = reader.namespaces(text, sort, limit, cursor, pinned, deadline_ns, prefix)
     counts: list[Count | None] = [None] * len(rows)
     if time_range.terms:
         counts = _counts(reader, rows, time_range, count_deadline_ns(deadline_ns))

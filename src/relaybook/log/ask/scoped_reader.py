@@ -99,11 +99,18 @@ class ScopedReader:
         return None if self.get(record_id) is None else self._reader.body(record_id, side)
 
     def namespaces(
-        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self,
+        text: str,
+        sort: NamespaceSort,
+        limit: int,
+        after: str | None,
+        pinned: bool | None,
+        deadline_ns: int,
+        prefix: str = "",
     ) -> tuple[list[NamespaceRow], str | None]:
         visible: list[NamespaceRow] = []
         while True:
-            rows, after = self._reader.namespaces(text, sort, limit - len(visible), after, pinned, deadline_ns)
+            rows, after = self._reader.namespaces(text, sort, limit - len(visible), after, pinned, deadline_ns, prefix)
             visible += [row for row in rows if self._scope.includes(row.namespace)]
             if after is None or len(visible) == limit:
                 return visible, after
@@ -123,11 +130,7 @@ class ScopedReader:
         counts: Counter[str] = Counter()
         if field == "namespace":
             counts.update(
-                {
-                    row.namespace: row.requests
-                    for row in self._namespaces(prefix, deadline_ns)
-                    if row.requests and row.namespace.startswith(prefix)
-                }
+                {row.namespace: row.requests for row in self._namespaces(prefix, deadline_ns) if row.requests}
             )
         else:
             for record in self._records(deadline_ns):
@@ -200,7 +203,7 @@ class ScopedReader:
     def _namespaces(self, prefix: str, deadline_ns: int) -> Iterator[NamespaceRow]:
         after: str | None = None
         while True:
-            rows, after = self.namespaces(prefix, "requests", MAX_LIMIT, after, None, deadline_ns)
+            rows, after = self.namespaces("", "requests", MAX_LIMIT, after, None, deadline_ns, prefix)
             yield from rows
             if after is None:
                 return

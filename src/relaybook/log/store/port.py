@@ -356,11 +356,19 @@ class Reader(Protocol):
         """
 
     def namespaces(
-        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self,
+        text: str,
+        sort: NamespaceSort,
+        limit: int,
+        after: str | None,
+        pinned: bool | None,
+        deadline_ns: int,
+        prefix: str = "",
     ) -> tuple[list[NamespaceRow], str | None]:
         """Return a page of namespaces whose name contains the text, and the cursor of the next page.
 
-        The case of ASCII letters is ignored. Namespaces are sorted by ``sort`` in descending order, and by name if
+        The case of ASCII letters is ignored. With ``prefix``, only namespaces whose name starts with exactly this
+        prefix are returned. Namespaces are sorted by ``sort`` in descending order, and by name if
         these values are equal. A namespace without requests is included only while it is pinned. With ``pinned``, only
         namespaces that are pinned (True) or not pinned (False) are returned. Raises BadFilter if ``after`` is not a
         valid cursor.

@@ -115,6 +115,7 @@ def namespace_rows(
     after: str | None,
     pinned: bool | None,
     deadline_ns: int | None,
+    prefix: str,
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     parameters = Parameters()
@@ -122,6 +123,7 @@ def namespace_rows(
     order = f"{value} IS NULL, -ifNull({value}, 0), namespace"
     names = sorted(name for name, label in labels.items() if label.pinned)
     where, having = [_contains("s.namespace", text, parameters)], ["1"]
+    where.append(f"startsWith(s.namespace, {parameters.add(prefix)})")
     if pinned is not None:
         where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
     if after is not None:

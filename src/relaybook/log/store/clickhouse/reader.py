@@ -190,11 +190,18 @@ class ClickHouseReader:
         return read_body(self._database, record_id, side)
 
     def namespaces(
-        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self,
+        text: str,
+        sort: NamespaceSort,
+        limit: int,
+        after: str | None,
+        pinned: bool | None,
+        deadline_ns: int,
+        prefix: str = "",
     ) -> tuple[list[NamespaceRow], str | None]:
         database = self._database
         labels = decode_labels(self._state.read("label", deadline_ns=deadline_ns))
-        return lists.namespace_rows(database, labels, text, sort, limit, after, pinned, deadline_ns)
+        return lists.namespace_rows(database, labels, text, sort, limit, after, pinned, deadline_ns, prefix)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         return request_times(self._database, patterns, deadline_ns)

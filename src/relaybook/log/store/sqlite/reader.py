@@ -196,10 +196,17 @@ class SqliteReader:
             return list(find(connection, foreign_id, limit))
 
     def namespaces(
-        self, text: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+        self,
+        text: str,
+        sort: NamespaceSort,
+        limit: int,
+        after: str | None,
+        pinned: bool | None,
+        deadline_ns: int,
+        prefix: str = "",
     ) -> tuple[list[NamespaceRow], str | None]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
-            return lists.namespaces(connection, text, sort, limit, after, pinned)
+            return lists.namespaces(connection, text, sort, limit, after, pinned, prefix)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:

@@ -48,12 +48,15 @@ def namespaces(
     limit: int,
     after: str | None,
     pinned: bool | None,
+    prefix: str,
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``.
 
-    The query reads all namespaces.
+    The query reads all namespaces with the prefix.
     """
     terms = [_SHOWN[pinned], *_contains("namespace", text)]
+    if prefix:
+        terms.append(starts_with("namespace", prefix))
     value = _SORTED.get(sort, sort)
     if after is not None:
         follows = f"({value} IS NULL, -ifnull({value}, 0), namespace) > (?, ?, ?)"
