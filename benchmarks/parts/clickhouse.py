@@ -37,7 +37,7 @@ _SERVERS, _CONNECTIONS, _PAUSE_MS, _SECONDS = 3, 32, 100, 30
 METHOD: Final = (
     "The engine is chdb-core behind an HTTP server, on the same two cores as everything else. *insert*: one process, "
     f"or two at the same time, each insert {_INSERTED:,} records of benchmarks/big_log in batches of 5,000 with the "
-    "store's own writer, which also extracts the words. The records were made before. The CPU time of the engine "
+    "store's own writer. The records and their search texts were made before. The CPU time of the engine "
     "includes the merges until the last insert. *servers*: three `relaybook serve` share one log. Each relays "
     f"{_CONNECTIONS * 1000 // _PAUSE_MS} requests per second from wrk (five headers, bodies of 0.5 and 0.8 KB) to "
     "nginx with a canned completion. The CPU time of a role is that of all three servers until everything is recorded, "

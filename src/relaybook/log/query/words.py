@@ -38,6 +38,8 @@ class SearchText(NamedTuple):
 
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+#: Maps each ASCII character to the character in words: letters in lower case, digits, and a space for all others.
+_ASCII: Final = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 #: Only this many characters are normalized at once, because normalizing a run of combining marks takes quadratic time.
 _NORMALIZED_CHARACTERS: Final = 256
 #: Characters from this code point on are mostly Chinese, Japanese and Korean.
@@ -63,9 +65,10 @@ _without_marks: Final = _WithoutMarks()
 
 def words_of(text: str) -> list[str]:
     """Return the words in order, case-folded and without diacritics."""
+    if text.isascii():
+        return text.translate(_ASCII).split()
     text = _UNSTORABLE.sub(" ", text)
-    if not text.isascii():
-        text = _decomposed(_ALONE.sub(r" \1 ", text)).translate(_without_marks)
+    text = _decomposed(_ALONE.sub(r" \1 ", text)).translate(_without_marks)
     return _WORD.findall(text.casefold())
 
 

@@ -9,7 +9,8 @@ all of them behave the same.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Literal, Protocol
+from operator import attrgetter
+from typing import Any, Final, Literal, Protocol, get_args, get_type_hints
 
 import msgspec
 
@@ -36,6 +37,12 @@ Durability = Literal["process", "power"]
 #: Reads the bodies of an entry again, and returns the entry with the new results. Its id, ``seq``, times, namespace,
 #: bodies and detail are the same. `None` if the bodies cannot be read again.
 ReadAgain = Callable[[Entry], Entry | None]
+
+_encode_into: Final = msgspec.msgpack.Encoder().encode_into
+#: Returns the integers of a record. Unknown ones are `None`.
+_integers_of: Final[Callable[[Record], tuple[Any, ...]]] = attrgetter(
+    *(name for name, hint in get_type_hints(Record).items() if int in (hint, *get_args(hint)))
+)
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
@@ -437,10 +444,13 @@ def reject_unstorable(batch: Batch) -> None:
 
     A database would reject such values.
     """
+    buffer = bytearray()
     try:
-        msgspec.msgpack.encode(batch)
-        numbers = (value for entry in batch.entries for value in msgspec.structs.astuple(entry.record))
-        too_large = [value for value in numbers if isinstance(value, int) and not -(2**63) <= value < 2**63]
+        for entry in batch.entries:  # one by one into the same buffer, because a whole batch can have many megabytes
+            _encode_into(entry, buffer)
+        _encode_into(msgspec.structs.replace(batch, entries=[]), buffer)
+        numbers = (value for entry in batch.entries for value in _integers_of(entry.record) if value is not None)
+        too_large = [value for value in numbers if not -(2**63) <= value < 2**63]
     except (ValueError, TypeError, OverflowError, msgspec.MsgspecError) as error:
         raise BatchRejected(f"A value cannot be stored: {error}.") from error
     if too_large:

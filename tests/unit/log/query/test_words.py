@@ -47,6 +47,11 @@ def test_characters_without_spaces_are_words() -> None:
     assert words_of("tea 退款") == ["tea", "退", "款"]
 
 
+def test_words_of_ascii_texts_are_those_of_other_texts() -> None:
+    ascii_ = "".join(f"a{chr(code)}B " for code in range(128))
+    assert words_of(ascii_) == words_of(f"{ascii_}退")[:-1]
+
+
 def test_text_is_indexed_as_its_words() -> None:
     assert indexed("Straße, 退款!") == "strasse 退 款"
     assert indexed("Plain text\x00.") == "Plain text ."

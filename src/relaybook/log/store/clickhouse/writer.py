@@ -160,10 +160,10 @@ class ClickHouseWriter:
         found: dict[str, int] = {}
         removed: list[str] = []
         for start in range(0, len(ids), _IDS):
-            some = ids[start : start + _IDS]
-            sql = "SELECT id, seq, removed FROM requests WHERE id >= %(first)s AND id <= %(last)s AND id IN %(ids)s"
+            some = [quoted(record_id) for record_id in ids[start : start + _IDS]]
+            found_sql = f"id BETWEEN {some[0]} AND {some[-1]} AND id IN ({', '.join(some)})"
             for record_id, seq, is_removed in self._database.query(
-                sql, {"first": some[0], "last": some[-1], "ids": some}
+                f"SELECT id, seq, removed FROM requests WHERE {found_sql}"
             ):
                 if is_removed:
                     removed.append(record_id)
@@ -176,14 +176,15 @@ class ClickHouseWriter:
 
     def _deleted_ids(self, entries: Sequence[Entry]) -> set[str]:
         """Return the ids of those requests in ``entries`` that an earlier deletion removed from the log."""
-        hashes = "sipHash64(arrayJoin(%(ids)s))"
-        sql = (
-            "SELECT id FROM (SELECT arrayJoin(%(ids)s) AS id) "
-            f"WHERE sipHash64(id) IN (SELECT hash FROM deleted WHERE hash IN (SELECT {hashes}))"
-        )
-        ids = [entry.record.id for entry in entries]
-        some = (ids[start : start + _IDS] for start in range(0, len(ids), _IDS))
-        return {found for each in some for (found,) in self._database.query(sql, {"ids": each})}
+        ids = [quoted(entry.record.id) for entry in entries]
+        found: set[str] = set()
+        for start in range(0, len(ids), _IDS):
+            sql = (
+                f"WITH [{', '.join(ids[start : start + _IDS])}] AS ids SELECT id FROM (SELECT arrayJoin(ids) AS id) "
+                "WHERE sipHash64(id) IN (SELECT hash FROM deleted WHERE hash IN (SELECT sipHash64(arrayJoin(ids))))"
+            )
+            found.update(record_id for (record_id,) in self._database.query(sql))
+        return found
 
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and return their ``seq`` by id.
