@@ -87,7 +87,7 @@ type Value = { name: string; value: string; negated: boolean };
 const BEFORE_ONLY: Readonly<Record<string, string>> = {
   namespace: " in the namespace ",
   words: " with the text ",
-  said_here: " with the new text ",
+  said_here: " with the text ",
 };
 
 /** ` in the namespace staging`, ` where model is o1 and text: refund`. */
