@@ -76,7 +76,7 @@ it("explains that whole words match, and offers a search for the beginning", asy
 
 it("explains the same if a text is searched where it was said first", async () => {
   const { where } = await renderAt("?said_here=refund", <NoMatch likelyValues={[]} />);
-  expect(await screen.findByText(/^No requests/)).toHaveTextContent("No requests with the new text refund.");
+  expect(await screen.findByText(/^No requests/)).toHaveTextContent("No requests with the text refund.");
   await userEvent.click(screen.getByRole("button", { name: "refund*" }));
   expect(where()).toBe("/requests?begins.said_here=refund");
 });
