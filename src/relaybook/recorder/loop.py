@@ -126,7 +126,7 @@ _IDLE_SECONDS: Final = 0.05
 _PAUSE_NS: Final = 1 * clock.NANOSECONDS
 #: Time limit of the passes when there is nothing to read. Recording pauses while a pass works.
 _IDLE_NS: Final = 50_000_000
-#: Time limit of the passes after a commit. While the recorder is behind, no pass works.
+#: Time limit of the passes after a commit.
 _BUSY_NS: Final = 100_000_000
 _MANY_FRAMES: Final = 2000
 
@@ -226,12 +226,12 @@ class Recorder:
         if full or (due and now - self._committed_ns >= self._store.commit_interval_ns):
             self._commit()
             self._metrics.write_if_due()
-            if worked and not self._is_behind:
+            if worked:
                 self._work_on_passes(_BUSY_NS)
         return worked
 
     def _work_on_passes(self, time_ns: int) -> bool:
-        return self._retry.confirming_damage(partial(self._passes.work, time_ns))
+        return self._retry.confirming_damage(partial(self._passes.work, time_ns, is_behind=self._is_behind))
 
     def _wait(self) -> None:
         """Sleep until frames are written, a commit is due, a stop is requested, or it is time to look for new runs.

@@ -36,6 +36,7 @@ from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
+from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 
@@ -270,6 +271,21 @@ def test_a_bug_in_removing_does_not_stop_recording(tmp_path: Path, caplog: pytes
     run_until_idle(recorder)
     assert world.store.status().records == 2
     assert [record.message for record in caplog.records] == ["pass_failed"]
+
+
+def test_a_recorder_that_is_behind_indexes_the_texts_that_it_has_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_MANY_FRAMES", 10)
+    monkeypatch.setattr(loop, "COMMIT_AFTER_NS", 0)
+    world = World(tmp_path)
+    recorder = world.recorder()
+    recorder._passes._text = TextPass(world.store, world.store)
+    for _ in range(5):
+        world.close(world.open())
+    assert recorder.step()
+    assert recorder._is_behind
+    assert world.store.indexed_to() == 5
 
 
 def test_segments_that_a_killed_recorder_did_not_remove_are_removed_at_the_next_start(

@@ -143,7 +143,7 @@ function StatusIsKnown() {
 it("the line of a deletion stays after a reload, and can be dismissed", async () => {
   answer(DONE);
   await reloadAt("2026-11-21T16:29:59Z");
-  expect(await screen.findByText(/^9 requests of user cy deleted 22:02:28, erased/)).toBeVisible();
+  expect(await screen.findByText(/^9 requests of user cy deleted at 22:02:28, erased/)).toBeVisible();
   expect(screen.getByRole("link", { name: "Receipt" })).toHaveAttribute("href", "/deletions/d1?user=cy");
   await userEvent.click(screen.getByRole("button", { name: "Dismiss the deletion" }));
   expect(screen.queryByText(/requests of user cy/)).toBeNull();

@@ -1,7 +1,7 @@
 """Give each pass its share of the recorder's time: index text, import, remove and reread requests, and free space.
 
-Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit, and not at all while many
-frames wait in the journal.
+Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit. While many frames wait in the
+journal, only the texts in memory are indexed.
 """
 
 import logging
@@ -102,13 +102,16 @@ class Passes:
         """Pass committed entries to the ``TextPass``, which will index their text."""
         self._text.committed(entries)
 
-    def work(self, time_ns: int) -> bool:
+    def work(self, time_ns: int, *, is_behind: bool = False) -> bool:
         """Index text for up to ``time_ns``, and let the other passes work within their own time limits.
 
-        Return false if there was nothing to do. Raises StoreDamaged.
+        If the recorder is behind, only index the texts in memory. Later, the bodies would have to be read again for
+        them, which takes several times as long. Return false if there was nothing to do. Raises StoreDamaged.
         """
         now = clock.monotonic_ns()
-        worked = self._text.work(now + time_ns)
+        worked = self._text.work(now + time_ns, only_in_memory=is_behind)
+        if is_behind:
+            return worked
         now = clock.monotonic_ns()
         worked = self._imports.work(now + _IMPORT_NS) or worked
         return self._take_turn(now + _TURN_NS) or worked

@@ -18,9 +18,11 @@ from relaybook.log.store.port import TextIndex
 
 log = logging.getLogger("relaybook.recorder")
 
+#: Maximum number of texts in memory that are indexed in one step, and of entries that are read from the store for it.
+_BATCH_TEXTS: Final = 500
 _BATCH_ENTRIES: Final = 200
 #: Maximum number of texts that stay in memory until they are indexed. Each has at most 16,384 characters.
-_MAX_FRESH: Final = 2000
+_MAX_FRESH: Final = 4000
 #: Maximum number of body bytes that are read from the store at a time.
 _MAX_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
@@ -58,31 +60,32 @@ class TextPass:
     def _in_memory(self, after: int) -> list[tuple[int, SearchText]]:
         """Return the texts in memory whose ``seq`` values directly follow ``after``, and forget these texts."""
         result: list[tuple[int, SearchText]] = []
-        while self._fresh and len(result) < _BATCH_ENTRIES and self._fresh[0][0] <= after + 1:
+        while self._fresh and len(result) < _BATCH_TEXTS and self._fresh[0][0] <= after + 1:
             seq, text = self._fresh.popleft()
             if seq == after + 1:
                 result.append((seq, text))
                 after += 1
         return result
 
-    def work(self, until_ns: int) -> bool:
+    def work(self, until_ns: int, *, only_in_memory: bool = False) -> bool:
         """Index until ``until_ns`` (monotonic clock), or until all entries are indexed.
 
-        Return whether entries were indexed.
+        With ``only_in_memory``, read no entries from the store. Return whether entries were indexed.
         """
         worked = False
-        while clock.monotonic_ns() < until_ns and self._step():
+        while clock.monotonic_ns() < until_ns and self._step(only_in_memory):
             worked = True
         return worked
 
-    def _step(self) -> bool:
+    def _step(self, only_in_memory: bool) -> bool:
         if self._index is None or clock.monotonic_ns() < self._not_before_ns:
             return False
         try:
             after = self._index.indexed_to()
-            texts = self._in_memory(after) or [
-                (_seq(entry), text_of(entry)) for entry in self._reader.entries(after, _BATCH_ENTRIES, _MAX_BYTES)
-            ]
+            texts = self._in_memory(after)
+            if not (texts or only_in_memory):
+                entries = self._reader.entries(after, _BATCH_ENTRIES, _MAX_BYTES)
+                texts = [(_seq(entry), text_of(entry)) for entry in entries]
             if not texts:
                 return False
             self._index.add([(seq, text) for seq, text in texts if any(text)], texts[-1][0])

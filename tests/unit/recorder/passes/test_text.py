@@ -148,3 +148,16 @@ def test_a_repeated_entry_does_not_move_the_position_back() -> None:
     text.committed([*entries, entries[0], *filled(store, 2)])
     assert text.work(soon())
     assert (found(store), store.indexed_to(), store.read_back) == (5, 5, 0)
+
+
+def test_only_texts_in_memory_are_indexed_without_the_store() -> None:
+    store = Counting()
+    text = TextPass(store, store)
+    text.committed(filled(store, 700))
+    assert text.work(soon(), only_in_memory=True)
+    assert (found(store), store.read_back) == (700, 0)
+    filled(store, 1)  # the TextPass is not told about this entry
+    text.committed(filled(store, 1))
+    assert not text.work(soon(), only_in_memory=True)
+    assert text.work(soon())
+    assert found(store) == 702
