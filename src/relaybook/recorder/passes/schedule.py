@@ -1,7 +1,7 @@
 """Give each pass its share of the recorder's time: index text, import, remove and reread requests, and free space.
 
-Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit. While many frames wait in the
-journal, only the texts in memory are indexed.
+Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit. While many frames wait in
+the journal, only the texts in memory are indexed.
 """
 
 import logging
