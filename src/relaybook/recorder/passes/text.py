@@ -21,8 +21,8 @@ log = logging.getLogger("relaybook.recorder")
 #: Maximum number of texts in memory that are indexed in one step, and of entries that are read from the store for it.
 _BATCH_TEXTS: Final = 500
 _BATCH_ENTRIES: Final = 200
-#: Maximum number of texts that stay in memory until they are indexed. Each has at most 16,384 characters.
-_MAX_FRESH: Final = 4000
+#: Maximum number of characters that stay in memory until they are indexed. The texts of a usual commit have less.
+_MAX_FRESH: Final = 32 << 20
 #: Maximum number of body bytes that are read from the store at a time.
 _MAX_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
@@ -44,24 +44,28 @@ class TextPass:
         self._not_before_ns = 0
         #: The texts of recently committed entries, by ascending ``seq``.
         self._fresh: deque[tuple[int, SearchText]] = deque()
+        self._fresh_characters = 0
 
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep the texts of entries in memory, up to a limit, so that indexing need not read the bodies again."""
         for entry in entries if self._index else ():
             seq = _seq(entry)
             is_new = not self._fresh or self._fresh[-1][0] < seq
-            if entry.text is not None and is_new and len(self._fresh) < _MAX_FRESH:
+            if entry.text is not None and is_new and self._fresh_characters < _MAX_FRESH:
                 self._fresh.append((seq, entry.text))
+                self._fresh_characters += _characters(entry.text)
 
     def forget(self) -> None:
         """Forget the texts in memory. Call this method if requests may have been removed from the log."""
         self._fresh.clear()
+        self._fresh_characters = 0
 
     def _in_memory(self, after: int) -> list[tuple[int, SearchText]]:
         """Return the texts in memory whose ``seq`` values directly follow ``after``, and forget these texts."""
         result: list[tuple[int, SearchText]] = []
         while self._fresh and len(result) < _BATCH_TEXTS and self._fresh[0][0] <= after + 1:
             seq, text = self._fresh.popleft()
+            self._fresh_characters -= _characters(text)
             if seq == after + 1:
                 result.append((seq, text))
                 after += 1
@@ -98,6 +102,10 @@ class TextPass:
             self._not_before_ns = clock.monotonic_ns() + _RETRY_NS
             return False
         return True
+
+
+def _characters(text: SearchText) -> int:
+    return sum(map(len, text))
 
 
 def _seq(entry: Entry) -> int:

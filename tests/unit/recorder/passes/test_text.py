@@ -131,7 +131,7 @@ def test_recently_committed_entries_are_not_read_from_the_store() -> None:
 
 
 def test_entries_that_are_not_in_memory_are_read_from_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_pass, "_MAX_FRESH", 5)
+    monkeypatch.setattr(text_pass, "_MAX_FRESH", 5 * len("where is my refund"))
     store = Counting()
     text = TextPass(store, store)
     aside = Body([store.write_body(b'{"messages": [{"role": "user", "content": "refund"}]}')])
