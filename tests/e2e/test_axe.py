@@ -191,7 +191,7 @@ def rows_selected(tab: LogPage, log: dict[str, str]) -> None:
 
 def connect(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/connect")
-    expect(tab.page.get_by_text("so far, the last")).to_be_visible()
+    expect(tab.page.get_by_text("so far. Latest")).to_be_visible()
 
 
 def no_page(tab: LogPage, log: dict[str, str]) -> None:
@@ -252,7 +252,7 @@ ADDRESSES: Final = {
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
     "comparison": ("/compare/{answer}/{error}", "main:has-text('Different: result') ins"),
     "no last good request": ("/compare/last-good/{thread}", "main:has-text('no other good request')"),
-    "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('does not name a conversation')"),
+    "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('does not select a conversation')"),
 }
 
 

@@ -221,7 +221,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
 def test_links_open_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?namespace=production&by=model")
     links = tab.page.get_by_role("navigation", name="Show requests")
-    sorts = {"Most expensive": "cost_usd", "Slowest": "duration_ms", "Slowest first token": "first_token_ms"}
+    sorts = {"Most expensive": "cost_usd", "Slowest": "duration_ms", "Longest time to first token": "first_token_ms"}
     for name, sort in sorts.items():
         link = links.get_by_role("link", name=name, exact=True)
         expect(link).to_have_attribute("href", f"/requests?namespace=production&sort={sort}")

@@ -371,7 +371,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/thread?model=gpt-4o")
     alert = tab.page.get_by_role("main").get_by_role("alert")
-    expect(alert).to_contain_text("This address does not name a conversation.")
+    expect(alert).to_contain_text("This URL does not select a conversation.")
     alert.get_by_role("button", name="All namespaces").click()
     tab.wait_for_path("/namespaces")
 

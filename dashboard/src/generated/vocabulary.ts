@@ -17,7 +17,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   response_bytes: "response size",
   contains: "text",
   words: "text",
-  said_here: "said here",
+  said_here: "new text",
   from: "started since",
   to: "started before",
   retry_count: "retry count",
@@ -45,7 +45,7 @@ export type SortField = {
 export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
   cost_usd: {"term": "cost", "label": "cost", "highest": "Most expensive first", "lowest": "Cheapest first", "missing": "a cost"},
   duration_ms: {"term": "duration", "label": "duration", "highest": "Slowest first", "lowest": "Fastest first", "missing": "a duration"},
-  first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Slowest first token first", "lowest": "Fastest first token first", "missing": "a time to first token"},
+  first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Longest time to first token first", "lowest": "Fastest first token first", "missing": "a time to first token"},
   tokens_per_second: {"term": "tokens_per_second", "label": "tokens/s", "highest": "Most tokens/s first", "lowest": "Fewest tokens/s first", "missing": "tokens/s"},
   input_tokens: {"term": "input_tokens", "label": "input tokens", "highest": "Most input tokens first", "lowest": "Fewest input tokens first", "missing": "a count of input tokens"},
   output_tokens: {"term": "output_tokens", "label": "output tokens", "highest": "Most output tokens first", "lowest": "Fewest output tokens first", "missing": "a count of output tokens"},

@@ -45,7 +45,7 @@ SORTED_NUMBERS: Final = (
         "first_token",
         "milliseconds",
         "time to first token",
-        "Slowest first token first",
+        "Longest time to first token first",
         "Fastest first token first",
         "a time to first token",
     ),

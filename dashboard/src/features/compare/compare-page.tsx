@@ -66,11 +66,11 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
           <Group component="header" className={css.bar} gap="2px 8px">
             <h1 className={css.title}>Compare</h1>
             <QuietButton onClick={move(-1)}>
-              <span aria-hidden="true">‹</span> previous <span className="visually-hidden">difference</span>
+              <span aria-hidden="true">‹</span> previous difference
               <Key name="k" />
             </QuietButton>
             <QuietButton onClick={move(1)}>
-              next <span className="visually-hidden">difference</span>
+              next difference
               <Key name="j" />
               <span aria-hidden="true">›</span>
             </QuietButton>

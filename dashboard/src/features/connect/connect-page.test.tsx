@@ -76,7 +76,7 @@ describe("the connect page", () => {
   it("shows how many requests arrived and when the last one did, with a link to the log", async () => {
     answerWith(statusWith({ records: 1204, running: 0 }), [{ started_at: ago(2) }]);
     const { where } = await renderAt("?namespace=ios", <ConnectPage />);
-    expect(await screen.findByText(/1,204 requests so far, the last/)).toHaveTextContent(/last (\d s ago|just now)\./);
+    expect(await screen.findByText(/1,204 requests so far. Latest/)).toHaveTextContent(/Latest: (\d s ago|just now)\./);
     expect(screen.queryByText(/Listening…/)).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("link", { name: "Open the log" }));
     expect(where()).toBe("/requests");
@@ -85,7 +85,7 @@ describe("the connect page", () => {
   it("says how many days ago the last request was", async () => {
     answerWith(statusWith({ records: 1, running: 0 }), [{ started_at: ago(3 * 86_400 + 60) }]);
     await renderAt("", <ConnectPage />);
-    expect(await screen.findByText(/1 request so far, the last/)).toHaveTextContent("last 3 days ago.");
+    expect(await screen.findByText(/1 request so far. Latest/)).toHaveTextContent("Latest: 3 days ago.");
   });
 });
 

@@ -84,7 +84,7 @@ export function TrafficStatus({ requests, last, now }: Props) {
         <span data-tone="good" aria-hidden="true">
           ●
         </span>{" "}
-        {plural(requests, "request")} so far, the last{" "}
+        {plural(requests, "request")} so far. Latest:{" "}
         <time dateTime={last} title={utc(last)}>
           {when === "now" ? "just now" : when}
         </time>

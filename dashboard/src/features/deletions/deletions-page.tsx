@@ -187,7 +187,7 @@ function StoredFilter({ receipt: { filter, check } }: { receipt: DeletionReceipt
 /** The number of requests that match the filter of the deletion now. */
 function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; params: Params }) {
   if (check === null) {
-    return <p>To see whether requests match the filter now, open the link that was shown after the deletion.</p>;
+    return <p>This page lacks the values and cannot check. Open the link that was shown after the deletion.</p>;
   }
   if (!check.is_filter) {
     return <p role="alert">The filter in this link is not the filter of this deletion.</p>;

@@ -61,7 +61,7 @@ function LogLinks() {
         Slowest
       </Link>
       <Link to="/requests" search={withSort(search, "first_token_ms")}>
-        Slowest first token
+        Longest time to first token
       </Link>
       <Link to="/requests" search={search}>
         Show requests

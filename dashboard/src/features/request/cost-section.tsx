@@ -24,7 +24,7 @@ export function TokensCost({ request, onGo }: { request: RequestDetail; onGo: (i
     { name: "input", value: counted(input_tokens, sign, cached_tokens, "cached"), title },
     { name: "output", value: counted(output_tokens, sign, reasoning_tokens, "reasoning"), title },
     { name: "cost", value: cost_usd === null ? null : `${sign}${exactMoney(cost_usd)}`, title },
-    { name: "prices", value: cost_usd === null ? null : prices_version },
+    { name: "price list", value: cost_usd === null ? null : prices_version },
   ];
   const known = facts.filter(({ value }) => value !== null);
   return (

@@ -113,7 +113,7 @@ describe("an open request", () => {
     expect(screen.getByRole("region", { name: "Parameters" })).toHaveTextContent(
       "Parameterstemperature0.4All parameters",
     );
-    expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|prices/);
+    expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|price list/);
   });
 
   it("says why a cost is unknown, with a link to requests with the same reason", async () => {

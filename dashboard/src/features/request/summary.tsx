@@ -78,7 +78,7 @@ export function Tags({ request }: { request: RequestDetail }) {
         )}
         {key !== null && (
           <FilterLink name="key" value={key} className={pageCss.value} title="Fingerprint of the API key">
-            <span className="muted">key</span> <span className="mono">{key}</span>
+            <span className="muted">key fingerprint</span> <span className="mono">{key}</span>
           </FilterLink>
         )}
       </Group>

@@ -79,13 +79,13 @@ it("says which column sorts, and returns from there to the usual order", async (
 });
 
 it.each([
-  [{ rows: 200 }, "Most expensive first · the first 200 · 7 without a cost not shown"],
+  [{ rows: 200 }, "Most expensive first · 200 shown · 7 without a cost not shown"],
   [{ rows: 79 }, "Most expensive first · 7 without a cost not shown"],
   [{ rows: 0 }, "No matching request has a cost · 7 without a cost not shown"],
   [{ rows: 200, isLoading: true }, "Sorting…"],
   [
     { rows: 200, isComplete: false },
-    /^Most expensive first · the first 200 · .*. The search reached its time limit, so higher values may be missing./,
+    /^Most expensive first · 200 shown · .*. The search reached its time limit, so higher values may be missing./,
   ],
   [{ rows: 200, isLoading: true, isComplete: false }, /^Sorting…$/],
 ])("says how the rows are sorted: %j", async (props, text) => {

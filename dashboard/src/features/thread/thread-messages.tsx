@@ -36,7 +36,7 @@ export function ThreadError({ error, onRetry }: { error: Error; onRetry: () => v
   }
   return (
     <Message isError actions={[all]}>
-      <p>This address does not name a conversation. Open one from a namespace or a request.</p>
+      <p>This URL does not select a conversation. Open one from a namespace or a request.</p>
     </Message>
   );
 }

@@ -53,7 +53,7 @@ it("has a lane for the model and for each tool, with their numbers of calls and 
     "Turn 1, gpt-4o, 1.00 s, 200",
   ]);
   const fact = (name: string) => screen.getByText(name, { selector: "dt" }).parentElement;
-  expect(fact("tools")).toHaveTextContent("7.00 s");
+  expect(fact("tool time")).toHaveTextContent("7.00 s");
   expect(fact("tool calls")).toHaveTextContent("3 (1 failed)");
 });
 
@@ -146,11 +146,11 @@ it("says which conversations are drawn, and that times at once count once", asyn
   await open();
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(select).toHaveDisplayValue("all conversations");
-  expect(screen.queryByText(/Totals and tools/)).toBeNull();
+  expect(screen.queryByText(/The bars show/)).toBeNull();
   await userEvent.selectOptions(select, "Question 1 · 22:02:00 · 3 turns");
-  expect(screen.getByText("Totals and tools are those of all conversations.")).toBeVisible();
+  expect(screen.getByText(/^The bars show this conversation/)).toBeVisible();
   expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
-  const tools = screen.getByText("tools", { selector: "dt" }).parentElement;
+  const tools = screen.getByText("tool time", { selector: "dt" }).parentElement;
   expect(tools?.title).toContain("Calls at the same time count once here, and each in the table.");
 });
 

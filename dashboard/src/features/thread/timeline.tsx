@@ -104,12 +104,12 @@ function factsOf(totals: LaneTotals) {
       title: "From the start of the first request to the end of the last. Model and tools can run at the same time.",
     },
     {
-      name: "model",
+      name: "model time",
       value: duration(totals.model_wall_ms),
       title: `Time in which at least one request ran, also while tools ran. Sum of all requests: ${duration(totals.model_ms)}`,
     },
     {
-      name: "tools",
+      name: "tool time",
       value: duration(totals.tool_wall_ms),
       title: `Time in which at least one call ran. ${ONCE} Sum of all calls: ${duration(totals.tool_ms)}`,
     },
