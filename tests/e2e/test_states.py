@@ -63,6 +63,7 @@ def test_an_empty_result_has_buttons_that_remove_values_of_the_filter(tab: LogPa
     tab.wait_for_query(("namespace", "staging"))
     tab.wait_for_rows(2)
     tab.page.go_back()
+    expect(main).to_contain_text("No requests where namespace is staging and model is gpt-5.")
     main.get_by_role("button", name="Clear all").last.click()
     tab.wait_for_query()
     tab.wait_for_rows(len(log))
