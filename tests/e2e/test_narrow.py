@@ -158,7 +158,7 @@ def test_at_390_pixels_the_bar_of_the_selected_rows_has_a_margin(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, **PHONE).open_log()
-    tab.page.get_by_role("button", name="Select", exact=True).tap()
+    tab.page.get_by_role("button", name="Select rows").tap()
     tab.row(log[0]).get_by_role("checkbox").tap()
     bar = tab.page.get_by_role("region", name="Selected requests").bounding_box()
     assert bar is not None
@@ -304,7 +304,7 @@ def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, w
     tab.page.get_by_role("combobox", name="Order").select_option("Slowest first")
     tab.wait_for_query(("sort", "duration_ms"))
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
-    tab.page.get_by_role("button", name="Select").tap()
+    tab.page.get_by_role("button", name="Select rows").tap()
     tab.row(log[1]).get_by_role("checkbox").tap()
     tab.row(log[3]).get_by_role("checkbox").tap()
     bar = tab.page.get_by_role("region", name="Selected requests")
@@ -316,7 +316,7 @@ def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, w
     assert set(tab.state("navigator.clipboard.readText()").split()) == {log[1], log[3]}
     tab.page.get_by_role("button", name="Done").tap()
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
-    tab.page.get_by_role("combobox", name="Order").select_option("Last ended first")
+    tab.page.get_by_role("combobox", name="Order").select_option("Most recent first")
     tab.wait_for_query()
 
 

@@ -54,7 +54,7 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
     expect(sort_bar(tab)).to_have_text("Cheapest first · 1 without a cost not shown")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
-    tab.page.get_by_role("button", name="Last ended first").click()
+    tab.page.get_by_role("button", name="Most recent first").click()
     tab.wait_for_query()
     tab.wait_for_first(log[-1])
     expect(head(tab, "Cost")).not_to_have_attribute("aria-sort", "ascending")
@@ -125,7 +125,7 @@ def test_the_buttons_beside_the_order_are_not_truncated_at_390_pixels(
 ) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844}).open_log("/requests?sort=cost_usd")
     is_whole = "it => [it, ...it.querySelectorAll('*')].every((part) => part.scrollWidth <= part.clientWidth + 1)"
-    for name in ("Refresh", "Select"):
+    for name in ("Refresh", "Select rows"):
         assert tab.page.get_by_role("button", name=name).evaluate(is_whole)
 
 
@@ -133,7 +133,7 @@ def test_an_unknown_sort_field_is_an_error_with_a_button_that_sorts_by_newest(ta
     tab.guard.expect(r"Failed to load resource: the server responded with a status of 400")
     tab.open("/requests?sort=namespace")
     expect(tab.page.get_by_role("alert")).to_contain_text("The log cannot be sorted by “namespace”.")
-    tab.page.get_by_role("button", name="Last ended first").click()
+    tab.page.get_by_role("button", name="Most recent first").click()
     tab.wait_for_query()
 
 

@@ -59,7 +59,7 @@ def test_an_empty_result_has_buttons_that_remove_values_of_the_filter(tab: LogPa
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No requests where namespace is staging and model is gpt-5.")
     expect(main).to_contain_text("Without “model is gpt-5”: 2 requests.")
-    main.get_by_role("button", name="Remove model is gpt-5").filter(has_text="Remove").click()
+    main.get_by_role("button", name="Remove filter: model is gpt-5").filter(has_text="Remove").click()
     tab.wait_for_query(("namespace", "staging"))
     tab.wait_for_rows(2)
     tab.page.go_back()

@@ -27,7 +27,7 @@ export function NamespacesMenu() {
     <>
       <span className={css.wide}>All namespaces</span>
       <span className={css.narrow} aria-hidden="true">
-        All
+        Namespaces
       </span>
       &nbsp;<span className="count">{count(namespaces ?? null)}</span>
     </>

@@ -52,7 +52,7 @@ def _tokens(report: dict[str, Any]) -> str:
     again, cached = report["sent_again_tokens"], report["cached_tokens"]
     share = f" ({min(100, 100 * cached // again)} %)" if again and cached else ""
     amount = UNKNOWN if cached is None else "none" if cached == 0 else f"{cached:,}"
-    return f"repeated from the earlier request: ≈{_count(again)} tokens, {amount} cached{share}"
+    return f"same start as an earlier request: ≈{_count(again)} tokens, {amount} cached{share}"
 
 
 def _missed(report: dict[str, Any]) -> str:

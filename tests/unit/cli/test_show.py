@@ -75,7 +75,7 @@ def test_a_break_of_the_cache_is_one_line_of_a_request(
     settings: Configuration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module.show(settings, "known")
-    line = "cache       repeated from the earlier request: ≈11,204 tokens, none cached. The system prompt changed at "
+    line = "cache       same start as an earlier request: ≈11,204 tokens, none cached. The system prompt changed at "
     assert line + "character 1,204: a date or time. ≈11,204 tokens were not cached, about $0.0125 more.\n" in (
         capsys.readouterr().out
     )

@@ -52,7 +52,7 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
           <Table.Th>By</Table.Th>
           <Table.Th ta="end">Requests</Table.Th>
           <Table.Th>Filter</Table.Th>
-          <Table.Th>Removed</Table.Th>
+          <Table.Th>Removed from log</Table.Th>
           <Table.Th>Erased from disk</Table.Th>
           <Table.Th>Receipt</Table.Th>
         </Table.Tr>
@@ -72,7 +72,7 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
             <Table.Td className="wrap-anywhere" data-name="Filter">
               <bdi>{describeFilter(deletion.filter, (at) => dayAndTime(at, now))}</bdi>
             </Table.Td>
-            <Table.Td className="nowrap" data-name="Removed">
+            <Table.Td className="nowrap" data-name="Removed from log">
               <When at={deletion.removed_at} pending="removing…" />
             </Table.Td>
             <Table.Td className="nowrap" data-name="Erased from disk">
@@ -143,7 +143,7 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
           <bdi className={css.id}>{id}</bdi>
         </Fact>
       </dl>
-      <h2>Matches now</h2>
+      <h2>Requests that match the filter now</h2>
       <MatchesNow receipt={receipt} params={params} />
       <h2>What this deletion does not reach</h2>
       <ul>
@@ -187,7 +187,12 @@ function StoredFilter({ receipt: { filter, check } }: { receipt: DeletionReceipt
 /** The number of requests that match the filter of the deletion now. */
 function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; params: Params }) {
   if (check === null) {
-    return <p>This page lacks the values and cannot check. Open the link that was shown after the deletion.</p>;
+    return (
+      <p>
+        Unknown, because this page does not have the values of the filter. Open the link that was shown right after the
+        deletion.
+      </p>
+    );
   }
   if (!check.is_filter) {
     return <p role="alert">The filter in this link is not the filter of this deletion.</p>;

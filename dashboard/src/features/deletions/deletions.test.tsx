@@ -74,7 +74,7 @@ it("a receipt has dates, the time zone and UTC", async () => {
 it("a receipt says which values the log does not keep", async () => {
   answer(DONE);
   await openReceipt("");
-  expect(await screen.findByText(/^user \(value not kept\) · started before 2026-11-21/)).toBeVisible();
+  expect(await screen.findByText(/^user: value not kept · started before 2026-11-21/)).toBeVisible();
   expect(screen.getByText(/^The log does not keep the values, because/)).toBeVisible();
 });
 
@@ -94,7 +94,7 @@ it("a receipt whose link has the filter shows its values, and when the matching 
 it("a receipt has a link to the requests that match now", async () => {
   answer({ ...DONE, check: { ...CHECK, requests: 2 } });
   await openReceipt("?user=cy&to=2026-11-21T13:00:00Z");
-  expect(await screen.findByRole("heading", { name: "Matches now" })).toBeVisible();
+  expect(await screen.findByRole("heading", { name: "Requests that match the filter now" })).toBeVisible();
   const link = screen.getByRole("link", { name: "2 requests" });
   expect(link).toHaveAttribute("href", "/requests?user=cy");
   expect(link.parentElement).toHaveTextContent(/^2 requests match the filter, checked 2026-11-23/);
@@ -112,7 +112,7 @@ it("a receipt is marked as not final until the requests are erased", async () =>
 it("the list says which values are not kept", async () => {
   answer(DONE);
   await renderAt("", <DeletionsPage />);
-  expect(await screen.findByText(/^user \(value not kept\) · started before/)).toBeVisible();
+  expect(await screen.findByText(/^user: value not kept · started before/)).toBeVisible();
 });
 
 const REQUESTED: RequestedDeletion = { ...REMOVING, running: 0 };

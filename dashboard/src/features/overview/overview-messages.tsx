@@ -32,7 +32,7 @@ export function OverviewEmpty() {
   }
   const actions: Action[] = [];
   if (last !== undefined) {
-    const label = values.length === 1 ? "Remove" : `Remove “${nameOf(last)}”`;
+    const label = values.length === 1 ? "Remove filter" : `Remove “${nameOf(last)}”`;
     actions.push({ label, onClick: () => go({ ...search, filter: rest }, by) });
   }
   if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ ...search, range: {} }, by) });

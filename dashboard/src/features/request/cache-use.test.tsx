@@ -28,15 +28,15 @@ async function open(report: Partial<CacheReport>, request: Partial<RequestDetail
 describe("the use of the provider's cache", () => {
   it("is the repeated and the cached tokens, and at a break its place, the texts and the cost", async () => {
     const section = await open({});
-    expect(await screen.findByText("repeated from the earlier request")).toBeVisible();
-    expect(section).toHaveTextContent("repeated from the earlier request≈11,204 tokens, 256 cached (2 %)");
+    expect(await screen.findByText("same start as an earlier request")).toBeVisible();
+    expect(section).toHaveTextContent("same start as an earlier request≈11,204 tokens, 256 cached (2 %)");
     expect(section).toHaveTextContent(
       "The system prompt changed at character 1,204: a date or time. ≈10,948 tokens were not cached, about $0.0125 more.",
     );
     expect(section).toHaveTextContent("before…Today is 2026-11-28. Be brief.…now…Today is 2026-11-29. Be brief.…");
     await userEvent.click(screen.getByRole("button", { name: "an earlier request" }));
     expect(onGo).toHaveBeenCalledExactlyOnceWith("earlier-id");
-    await userEvent.click(screen.getByText("The prompt in the order in which it is cached"));
+    await userEvent.click(screen.getByText("Parts of the prompt, in cache order"));
     expect(section).toHaveTextContent(
       "system prompt1 part, 1,400 characters (≈350 tokens), 1,203 equal from the start, 1 breakpoint",
     );
@@ -44,7 +44,7 @@ describe("the use of the provider's cache", () => {
 
   it("says no amount if a price is unknown", async () => {
     const section = await open({ missed_usd: null });
-    await screen.findByText("repeated from the earlier request");
+    await screen.findByText("same start as an earlier request");
     expect(section).toHaveTextContent(/10,948 tokens were not cached\./);
   });
 

@@ -50,7 +50,7 @@ function Report({ report, onGo }: { report: CacheReport; onGo: (id: string) => v
         {secondsText(report)}
       </p>
       {sent.length > 0 && (
-        <Disclosure summary="The prompt in the order in which it is cached">
+        <Disclosure summary="Parts of the prompt, in cache order">
           <Sections sent={sent} lifetime={report.lifetime_seconds} />
         </Disclosure>
       )}
@@ -66,7 +66,7 @@ function factsOf(report: CacheReport): Fact[] {
   const share = cached_tokens && sent_again_tokens ? ` (${percent(cached_tokens, sent_again_tokens)})` : "";
   const cached = cached_tokens === null ? "" : cached_tokens === 0 ? "none cached" : `${count(cached_tokens)} cached`;
   const value = [repeated, `${cached}${share}`].filter(Boolean).join(", ");
-  const facts: Fact[] = value === "" ? [] : [{ name: "repeated from the earlier request", value, title: ESTIMATE }];
+  const facts: Fact[] = value === "" ? [] : [{ name: "same start as an earlier request", value, title: ESTIMATE }];
   if (written_tokens) {
     const hour = written_1h_tokens ? ` (${count(written_1h_tokens)} for an hour)` : "";
     facts.push({ name: "written to the cache", value: `${count(written_tokens)}${hour}` });

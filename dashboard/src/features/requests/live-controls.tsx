@@ -80,7 +80,7 @@ export function LiveSwitch() {
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
         {state}
-        {isHeld && " · held"} <kbd>l</kbd>
+        {isHeld && " · list held"} <kbd>l</kbd>
       </button>
       <span className="visually-hidden" role="status">
         Log: {state}

@@ -38,7 +38,7 @@ it("an unknown namespace is named, and the button removes only the filter", asyn
   const { where } = await renderAt("?namespace=staging", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText(/^No requests/)).toHaveTextContent("No requests in the namespace staging.");
   expect(await screen.findByText(/Without this filter/)).toHaveTextContent("Without this filter: 1,280 requests.");
-  await userEvent.click(screen.getByRole("button", { name: "Remove" }));
+  await userEvent.click(screen.getByRole("button", { name: "Remove filter" }));
   expect(where()).toBe("/requests");
 });
 
@@ -46,7 +46,7 @@ it("the buttons that remove one of several values have different names", async (
   matching = 2;
   await renderAt("?namespace=staging&model=gpt-5", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText(/Without “model/)).toHaveTextContent("Without “model is gpt-5”: 2 requests.");
-  expect(screen.getByRole("button", { name: "Remove namespace is staging" })).toBeVisible();
+  expect(screen.getByRole("button", { name: "Remove filter: namespace is staging" })).toBeVisible();
 });
 
 it("a sort field that does not exist is named, without the list of all others", async () => {
@@ -54,7 +54,7 @@ it("a sort field that does not exist is named, without the list of all others", 
   const error = new ApiError(400, { message, code: "bad_parameter", param: "sort" });
   const { where } = await renderAt("?model=o1&sort=nonsense", <LogError error={error} onAgain={() => {}} />);
   expect(await screen.findByRole("alert")).toHaveTextContent(/^The log cannot be sorted by “nonsense”\./);
-  await userEvent.click(screen.getByRole("button", { name: "Last ended first" }));
+  await userEvent.click(screen.getByRole("button", { name: "Most recent first" }));
   expect(where()).toBe("/requests?model=o1");
 });
 

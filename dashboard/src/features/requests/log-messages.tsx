@@ -140,10 +140,10 @@ function Without({ name, value, negated, isOnly }: Value & { isOnly: boolean }) 
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={isOnly ? undefined : `Remove ${termLabel(words)}`}
+        aria-label={isOnly ? undefined : `Remove filter: ${termLabel(words)}`}
         onClick={() => open({ ...search, filter })}
       >
-        Remove
+        Remove filter
       </Button>
     </p>
   );
@@ -232,7 +232,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
     return (
       <Message
         isError
-        actions={[{ label: "Last ended first", onClick: () => go({ search: withSort(search, undefined) }) }]}
+        actions={[{ label: "Most recent first", onClick: () => go({ search: withSort(search, undefined) }) }]}
       >
         <p>
           The log cannot be sorted by “<bdi>{sort}</bdi>”.

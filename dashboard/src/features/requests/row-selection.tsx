@@ -148,7 +148,7 @@ export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
   if (!isOn) {
     return (
       <Button variant="default" size="compact-xs" onClick={() => onChange(true)}>
-        Select
+        Select rows
       </Button>
     );
   }

@@ -8,7 +8,7 @@ describe("lanes", () => {
 
   it("are grouped by conversation", () => {
     expect(groups.map(({ key, name, lanes }) => [key, name, lanes.length])).toEqual([
-      ["1", "Question 1 · 22:02:00 · 3 turns", 3],
+      ["1", "Question 1 · 22:02:00 · 3 requests", 3],
       ["other", "other requests", 1],
     ]);
   });
@@ -19,9 +19,9 @@ describe("lanes", () => {
     if (lane === undefined || first === undefined) throw new Error("no lanes");
     const nameOf = (agent: string | null, preview: string | null) =>
       groupLanes(sampleLanes({ lanes: [{ ...lane, agent }], requests: [{ ...first, preview }], calls: [] }))[0]?.name;
-    expect(nameOf(null, "word ".repeat(20))).toBe("word word word word word word word word… · 22:02:00 · 1 turn");
-    expect(nameOf("Explore", "Find it")).toBe("agent Explore: Find it · 22:02:00 · 1 turn");
-    expect(nameOf(null, null)).toBe("(no text) · 22:02:00 · 1 turn");
+    expect(nameOf(null, "word ".repeat(20))).toBe("word word word word word word word word… · 22:02:00 · 1 request");
+    expect(nameOf("Explore", "Find it")).toBe("agent Explore: Find it · 22:02:00 · 1 request");
+    expect(nameOf(null, null)).toBe("(no text) · 22:02:00 · 1 request");
   });
 
   it("have overlapping bars in different rows", () => {

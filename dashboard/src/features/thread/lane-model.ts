@@ -63,15 +63,14 @@ function groupKey({ conversation }: Pick<Lane, "conversation">): string {
 /** Number of characters of the prompt in a name. */
 const NAME_LENGTH = 40;
 
-/** A conversation has no name, so it is named by its first prompt, its start and its turns. */
+/** A conversation has no name, so it is named by its first prompt, its start and its number of requests. */
 function nameOf({ conversation, agent }: Lane, requests: readonly LaneRequest[], started_at: string | null): string {
   if (conversation === null) return "other requests";
   const [first] = requests;
   const prompt = first?.preview ?? "(no text)";
   const shown = prompt.length > NAME_LENGTH ? `${prompt.slice(0, NAME_LENGTH).trimEnd()}…` : prompt;
   const at = clockTime(new Date(new Date(started_at ?? 0).getTime() + (first?.start_ms ?? 0)).toISOString());
-  const turns = Math.max(...requests.map(({ turn }) => turn));
-  return `${agent ? `agent ${agent}: ` : ""}${shown} · ${at} · ${plural(turns, "turn")}`;
+  return `${agent ? `agent ${agent}: ` : ""}${shown} · ${at} · ${plural(requests.length, "request")}`;
 }
 
 /** The requests in the order of the page: by conversation, and the conversation with the latest request is last. */
