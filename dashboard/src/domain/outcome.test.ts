@@ -89,12 +89,12 @@ describe("the first line of a request", () => {
   it("says that a response is incomplete, and what the client received", () => {
     const incomplete = { failed: true, error_code: "stream_incomplete", ...coded("incomplete", "bad") } as const;
     expect(summarize({ ...incomplete, stream: true, chunks: 61 })).toBe(
-      "✗ The stream is incomplete. The client received 61 chunks.",
+      "✗ The stream ended early. The client received 61 chunks.",
     );
     expect(summarize({ ...incomplete, response_bytes: 0, chunks: 0 })).toBe(
       "✗ The response is empty (forwarded unchanged).",
     );
-    expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response is incomplete. The client received 1 chunk.");
+    expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response ended early. The client received 1 chunk.");
     expect(summarize({ ...incomplete, stream: true, chunks: 2, error_message: "Choice 1 has no end." })).toBe(
       "✗ Choice 1 has no end. The client received 2 chunks.",
     );

@@ -113,7 +113,7 @@ function unanswered(request: RequestDetail): string[] {
 /** A response that ended cleanly, but before it was complete. */
 function incomplete({ stream, response_bytes, chunks, error_message }: RequestDetail): string[] {
   if (response_bytes === 0 && !stream) return ["The response is empty (forwarded unchanged)."];
-  const sentences = messageSentences(error_message, `The ${stream ? "stream" : "response"} is incomplete.`);
+  const sentences = messageSentences(error_message, `The ${stream ? "stream" : "response"} ended early.`);
   return [...sentences, `The client received ${plural(chunks, "chunk")}.`];
 }
 

@@ -12,7 +12,7 @@ export type Row = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response is incomplete, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -214,7 +214,7 @@ export type RequestDetail = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response is incomplete, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -793,7 +793,7 @@ export type ThreadRow = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response is incomplete, is not JSON, or is no response of its API. `false` if only the client disconnected. */
+  /** `true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. `false` if only the client disconnected. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;

@@ -92,7 +92,7 @@ FIELDS: Final[dict[str, Field]] = {
             "client_disconnected": "Client disconnected",
             "server_error": "500 server error",
             "error_in_response": "200 · error in response",
-            "incomplete": "Stream incomplete",
+            "incomplete": "Stream ended early",
             "unexpected_body": "200 · not JSON",
             "upstream_unreachable": "502 upstream unreachable",
             "upstream_timeout": "504 upstream timeout",

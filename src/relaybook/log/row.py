@@ -154,7 +154,7 @@ def _failed_response(record: Record) -> Result:
     if code == "incomplete":
         is_empty = record.response_bytes == 0 and not record.stream
         name = "Stream" if record.stream else "Response"
-        return Result(code, "Empty response" if is_empty else f"{name} incomplete", "bad")
+        return Result(code, "Empty response" if is_empty else f"{name} ended early", "bad")
     texts = {"not_json": "not JSON", "not_understood": "unexpected response"}
     text = texts.get(record.error_code or "", "error in response")
     return Result(code, f"{record.status} · {text}" if record.status else text[0].upper() + text[1:], "bad")

@@ -136,7 +136,7 @@ def test_reasoning_and_calls_of_a_whole_message_are_not_doubled() -> None:
 def test_a_stream_that_ends_without_its_end_is_incomplete() -> None:
     record = record_of(c({"content": "The answer is for"}), c({"content": "ty-"}))
     assert (record.failed, record.stream_ended, record.error_code) == (True, "no_done", "stream_incomplete")
-    assert (result_of(record).code, result_of(record).text) == ("incomplete", "Stream incomplete")
+    assert (result_of(record).code, result_of(record).text) == ("incomplete", "Stream ended early")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ MEANINGS: Final[dict[str, str]] = {
     "malformed, too slow or too large.",
     "failed": "`true` if the status is 400 or above (except 404 and 405 for `HEAD`), if the outcome is "
     "`upstream_failed`, `interrupted` or `refused`, "
-    "if the response contains an error, or if the response is incomplete, is not JSON, or is no response of its API. "
+    "if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. "
     "`false` if only the client disconnected.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
