@@ -60,5 +60,5 @@ def test_closing_an_old_request_selects_its_row(tab: LogPage, log: list[str]) ->
     tab.expect_selected(log[540])
     wait_until(lambda: {log[539], log[540], log[541]} <= set(dict(tab.on_screen())), what="its row on the screen")
     # The button shows a number if requests have arrived since the rows were read.
-    tab.page.get_by_role("button", name=re.compile(r"newest|[\d,]+ new")).click()
+    tab.page.get_by_role("button", name=re.compile(r"most recent|[\d,]+ new")).click()
     tab.wait_for_first(log[0])

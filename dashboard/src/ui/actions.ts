@@ -17,7 +17,7 @@ export const ACTIONS = {
   next: { name: "Next request", keys: ["j", "ArrowDown"] },
   previous: { name: "Previous request", keys: ["k", "ArrowUp"] },
   open: { name: "Open the request", keys: ["Enter"] },
-  newest: { name: "Go to the request that ended last", keys: ["Home"] },
+  newest: { name: "Go to the most recent request", keys: ["Home"] },
   select: { name: "Select the row", keys: ["x"] },
   selectAll: { name: "Select all loaded requests, or none", keys: ["X"] },
   compare: { name: "Compare the selected rows, or the open request with its previous turn", keys: ["c"] },

@@ -122,7 +122,7 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
           onClick={follow}
           title="Go to the request that ended last (Home)"
         >
-          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "last ended"}
+          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "most recent"}
         </button>
       )}
       <span className="visually-hidden" role="status">
