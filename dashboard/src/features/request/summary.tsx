@@ -77,7 +77,13 @@ export function Tags({ request }: { request: RequestDetail }) {
           </FilterLink>
         )}
         {key !== null && (
-          <FilterLink name="key" value={key} className={pageCss.value} title="Fingerprint of the API key">
+          <FilterLink
+            name="key"
+            value={key}
+            className={pageCss.value}
+            title="Fingerprint of the API key"
+            visibleText={`key fingerprint ${key}`}
+          >
             <span className="muted">key fingerprint</span> <span className="mono">{key}</span>
           </FilterLink>
         )}
