@@ -49,7 +49,8 @@ def _each(found: dict[str, Any]) -> float:
 
 
 def _most_idle() -> int:
-    return min(IDLE, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS)
+    """Return the number of idle connections that the relay accepts. It needs two descriptors for each."""
+    return min(IDLE, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 - _SPARE_DESCRIPTORS)
 
 
 async def _grow(relay: Relaybook, what: str, count: int) -> dict[str, Any]:

@@ -57,7 +57,7 @@ describe("an open request of a conversation", () => {
       attempts: [attempt("a1", "429 rate limited"), attempt(id, "500"), attempt("a3", "200")],
       retry_count: 1,
     });
-    expect(await screen.findByText("Attempt 2 of 3")).toBeVisible();
+    expect(await screen.findByText("Attempt 2 of 3 by the client")).toBeVisible();
     expect(screen.queryByText(/by the SDK/)).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Attempt 1: 429 rate limited" }));
     expect(onGo).toHaveBeenLastCalledWith("a1");

@@ -57,7 +57,7 @@ function Attempts({ request: { id, attempts }, onGo }: { request: RequestDetail;
   return (
     <Group component="span" gap={2}>
       <span>
-        Attempt {at + 1} of {attempts.length}
+        Attempt {at + 1} of {attempts.length} by the client
       </span>
       {before !== undefined && (
         <QuietButton

@@ -58,7 +58,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   const actions: Action[] = [];
   if (hasRange) actions.push({ label: "Show all time", onClick: () => open({ ...search, range: {} }) });
   if (values.length > 0) {
-    actions.push({ label: "Clear all", onClick: () => open({ ...search, filter: [] }) });
+    actions.push({ label: "Clear all filters", onClick: () => open({ ...search, filter: [] }) });
   }
   // A likely value of the same field already says that no request has the only value of the filter.
   const isSaid = !isDeleted && values.length === 1 && likelyValues.some(({ param, instead }) => instead[0] === param);
