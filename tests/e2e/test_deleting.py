@@ -128,7 +128,7 @@ def test_the_receipt_link_stays_in_place_and_the_list_of_deletions_fits(tab: Log
     expect(head).to_have_css("padding-left", "10px")
     tab.page.set_viewport_size({"width": 390, "height": 844})
     list_ = tab.page.get_by_role("main")
-    expect(list_).to_contain_text("namespace: value not kept")
+    expect(list_).to_contain_text("namespace (value not kept)")
     assert list_.evaluate("(e) => [e, ...e.querySelectorAll('*')].every((each) => each.scrollWidth <= 390)")
     assert tab.state("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
     check_accessibility(tab.page)

@@ -47,11 +47,11 @@ def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, 
 def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     head(tab, "Cost").get_by_role("link").click()
-    expect(sort_bar(tab)).to_have_text("Most expensive first · 1 without a cost not shown")
+    expect(sort_bar(tab)).to_have_text("Most expensive first · 1 not shown (cost unknown)")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "descending")
     assert tab.ids() == [log[number] for number in (1, 3, 2, 0, 4)]
     head(tab, "Cost").click(position={"x": 8, "y": 20})  # the whole cell sorts
-    expect(sort_bar(tab)).to_have_text("Cheapest first · 1 without a cost not shown")
+    expect(sort_bar(tab)).to_have_text("Cheapest first · 1 not shown (cost unknown)")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
     tab.page.get_by_role("button", name="Most recent first").click()
@@ -80,7 +80,7 @@ def test_a_filter_applies_to_the_sorted_log(shared_tab: LogPage, log: list[str])
     tab = shared_tab.show_log("/requests?sort=cost_usd")
     tab.chip(log[2], "namespace a").click()
     tab.wait_for_query(("namespace", "a"), ("sort", "cost_usd"))
-    expect(sort_bar(tab)).to_have_text("Most expensive first · 1 without a cost not shown")
+    expect(sort_bar(tab)).to_have_text("Most expensive first · 1 not shown (cost unknown)")
     assert tab.ids() == [log[2], log[0], log[4]]
 
 

@@ -160,7 +160,7 @@ function refused({ error_message, status, error_code }: RequestDetail): string[]
 
 /** The sentences of an error message of Relaybook, or `otherwise` if the record has none. */
 function messageSentences(text: string | null, otherwise: string): string[] {
-  return text === null ? [otherwise] : shortened(text).split(/(?<=[.!?]) /u);
+  return text === null ? [otherwise] : shortened(text).split(/(?<=[.!?]) (?=\p{Lu})/u);
 }
 
 function tokensOf(tokens: number, estimated: boolean): string {

@@ -103,6 +103,7 @@ type MatchesProps = { matches: RequestCount; running: number; note: ReactNode };
 
 /** The number of matches and of running requests, with links to those that failed and to those that are running. */
 function Matches({ matches: { requests, failed, complete }, running, note }: MatchesProps) {
+  const runningText = `${count(running)} ${requests === 0 ? "running" : "more running"}`;
   return (
     <span className="muted ellipsis">
       {complete ? "" : "at least "}
@@ -124,14 +125,8 @@ function Matches({ matches: { requests, failed, complete }, running, note }: Mat
       {running > 0 && (
         <>
           {" · "}
-          <FilterLink
-            name="outcome"
-            value="open"
-            className={pageCss.textLink}
-            tone="running"
-            visibleText={`${count(running)} running`}
-          >
-            {count(running)} running
+          <FilterLink name="outcome" value="open" className={pageCss.textLink} tone="running" visibleText={runningText}>
+            {runningText}
           </FilterLink>
         </>
       )}

@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
@@ -25,8 +25,7 @@ it.each([
   ["?begins.words=tea", 2, "1 of these requests only repeats this text from an earlier turn.Hide this request"],
 ])("says how many requests repeat the text: %s, %i requests", async (search, all, text) => {
   await show(search, 1, all);
-  await screen.findByRole("button");
-  expect(screen.getByRole("main")).toHaveTextContent(text);
+  await waitFor(() => expect(screen.getByRole("main")).toHaveTextContent(text));
 });
 
 it.each([
@@ -36,6 +35,23 @@ it.each([
   const { where } = await show(search, 1, 3);
   await userEvent.click(await screen.findByRole("button", { name: `${action} these requests` }));
   expect(where()).toBe(`/requests${next}`);
+});
+
+it.each(["?said_here=tea", "?words=tea"])("also says that no request repeats the text: %s", async (search) => {
+  await show(search, 2, 2);
+  await screen.findByText("No request only repeats this text from an earlier turn.");
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
+it("is there before the requests are counted, so that the rows do not move", async () => {
+  vi.stubGlobal("fetch", () => new Promise(() => {}));
+  await renderAt(
+    "?said_here=tea",
+    <main>
+      <RepeatsBar />
+    </main>,
+  );
+  await screen.findByText("Requests that repeat this text from an earlier turn are not shown.");
 });
 
 it("has no number if the requests could not all be counted", async () => {

@@ -1,11 +1,12 @@
 /** Requests that contain a searched text only in earlier messages of their conversation. */
 
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { countQuery, untilNextCount } from "~/api/requests";
 import { type Filter, fieldOf } from "~/domain/filter";
 import { type LogSearch, withSearchedPart } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
+import type { RequestCount } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./repeats.module.css";
@@ -14,14 +15,14 @@ const SAID_HERE = "said_here";
 const WORDS = "words";
 
 type Repeats = {
-  /** The number of these requests, or undefined if they could not all be counted in time. */
+  /** The number of these requests. Undefined until they are counted, and if they could not all be counted in time. */
   requests: number | undefined;
   areShown: boolean;
   /** The search that shows these requests, or hides them if they are shown. */
   other: LogSearch;
 };
 
-/** The requests that repeat a searched text. Undefined if the search is not for a text, or until they are counted. */
+/** The requests that repeat a searched text. Undefined if the search is not for a text. */
 export function useRepeats(search: LogSearch): Repeats | undefined {
   const areHidden = searches(search.filter, SAID_HERE);
   const areShown = !areHidden && searches(search.filter, WORDS);
@@ -33,37 +34,43 @@ export function useRepeats(search: LogSearch): Repeats | undefined {
     enabled: isForText && here.isSuccess,
     refetchInterval: untilNextCount(search),
   });
-  if (!isForText || here.isPlaceholderData || there.isPlaceholderData) return undefined;
-  if (here.data === undefined || there.data === undefined) return undefined;
-  const isCounted = here.data.complete && there.data.complete;
-  return {
-    requests: isCounted ? Math.abs(there.data.requests - here.data.requests) : undefined,
-    areShown,
-    other,
-  };
+  if (!isForText) return undefined;
+  const [few, many] = [countOf(here), countOf(there)];
+  return { requests: few === undefined || many === undefined ? undefined : Math.abs(many - few), areShown, other };
+}
+
+function countOf({ data, isPlaceholderData }: UseQueryResult<RequestCount>): number | undefined {
+  return data?.complete && !isPlaceholderData ? data.requests : undefined;
 }
 
 function searches(filter: Filter, field: string): boolean {
   return filter.some(({ name, negated }) => !negated && fieldOf(name) === field);
 }
 
-/** Says how many requests repeat a searched text, with a button that shows or hides them. */
+/**
+ * Says how many requests repeat a searched text, with a button that shows or hides them. The line is there before they
+ * are counted and if there are none, so that the rows below it do not move.
+ */
 export function RepeatsBar() {
   const go = useLogNavigate();
   const repeats = useRepeats(useLogSearch());
-  if (repeats === undefined || repeats.requests === 0) return null;
+  if (repeats === undefined) return null;
   const { requests, areShown, other } = repeats;
   return (
     <div className={css.bar}>
-      <span>{areShown ? shownText(requests) : `${hiddenText(requests)} not shown.`}</span>
-      <Button variant="default" size="compact-xs" onClick={() => go({ search: other })}>
-        {areShown ? "Hide" : "Show"} {requests === 1 ? "this request" : "these requests"}
-      </Button>
+      <span>{barText(requests, areShown)}</span>
+      {requests !== 0 && (
+        <Button variant="default" size="compact-xs" onClick={() => go({ search: other })}>
+          {areShown ? "Hide" : "Show"} {requests === 1 ? "this request" : "these requests"}
+        </Button>
+      )}
     </div>
   );
 }
 
-function shownText(requests: number | undefined): string {
+function barText(requests: number | undefined, areShown: boolean): string {
+  if (requests === 0) return "No request only repeats this text from an earlier turn.";
+  if (!areShown) return `${hiddenText(requests)} not shown.`;
   if (requests === undefined) return "Some of these requests may only repeat this text from an earlier turn.";
   const verb = requests === 1 ? "repeats" : "repeat";
   return `${count(requests)} of these requests only ${verb} this text from an earlier turn.`;

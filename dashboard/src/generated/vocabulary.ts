@@ -17,7 +17,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   response_bytes: "response size",
   contains: "text",
   words: "text",
-  said_here: "new in this turn",
+  said_here: "text of the turn",
   from: "started since",
   to: "started before",
   retry_count: "retry count",

@@ -28,10 +28,10 @@ export function KeysHelp({ className = "" }: { className?: string | undefined })
 const HINTS = [
   ["j k", "move"],
   ["↵", "open"],
-  ["n", "namespace"],
+  ["n", "filter by namespace"],
   ["m", "menu"],
   ["/", "search"],
-  ["0–9", "namespaces"],
+  ["1–9", "pinned namespaces"],
 ] as const;
 
 /** The most useful keys, in the status bar. */

@@ -18,7 +18,7 @@ export function describeDeleted(params: Params): string {
 export function describeFilter(filter: DeletionRow["filter"], formatTime: (timestamp: string) => string): string {
   return filter
     .map(([param, value]) => {
-      if (value === null) return `${describeParam(param, "").name}: value not kept`;
+      if (value === null) return `${describeParam(param, "").name} (value not kept)`;
       if (param === "from" || param === "to") return `${describeParam(param, "").name} ${formatTime(value)}`;
       return termLabel(describeParam(param, value));
     })

@@ -189,8 +189,8 @@ function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; 
   if (check === null) {
     return (
       <p>
-        Unknown, because this page does not have the values of the filter. Open the link that was shown right after the
-        deletion.
+        Not checked, because the log no longer has the values of the filter. To check, open the link that was shown
+        right after the deletion.
       </p>
     );
   }

@@ -74,7 +74,7 @@ it("a receipt has dates, the time zone and UTC", async () => {
 it("a receipt says which values the log does not keep", async () => {
   answer(DONE);
   await openReceipt("");
-  expect(await screen.findByText(/^user: value not kept · started before 2026-11-21/)).toBeVisible();
+  expect(await screen.findByText(/^user \(value not kept\) · started before 2026-11-21/)).toBeVisible();
   expect(screen.getByText(/^The log does not keep the values, because/)).toBeVisible();
 });
 
@@ -112,7 +112,7 @@ it("a receipt is marked as not final until the requests are erased", async () =>
 it("the list says which values are not kept", async () => {
   answer(DONE);
   await renderAt("", <DeletionsPage />);
-  expect(await screen.findByText(/^user: value not kept · started before/)).toBeVisible();
+  expect(await screen.findByText(/^user \(value not kept\) · started before/)).toBeVisible();
 });
 
 const REQUESTED: RequestedDeletion = { ...REMOVING, running: 0 };
@@ -158,10 +158,11 @@ it.each([
     "2026-11-21T15:31:00Z",
     [{ ...DONE, id: "d2", requested_at: "2026-11-21T15:00:00Z" }],
   ],
-])("the line of a deletion disappears %s", async (_, time, later) => {
+])("the line of a deletion disappears %s, and the browser forgets its filter", async (_, time, later) => {
   answer(DONE, ...later);
   await reloadAt(time);
   await waitFor(() => expect(screen.queryByText(/requests of user cy/)).toBeNull());
+  await waitFor(() => expect(JSON.stringify({ ...sessionStorage })).not.toContain("cy"));
 });
 
 it("a deletion of this tab has one line, whose text changes", async () => {

@@ -80,7 +80,7 @@ export function LiveSwitch() {
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
         {state}
-        {isHeld && " · list held"} <kbd>l</kbd>
+        {isHeld && " · rows wait"} <kbd>l</kbd>
       </button>
       <span className="visually-hidden" role="status">
         Log: {state}
@@ -116,12 +116,7 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   return (
     <>
       {(pendingCount > 0 || isAway) && (
-        <button
-          type="button"
-          className={pageCss.newRows}
-          onClick={follow}
-          title="Go to the request that ended last (Home)"
-        >
+        <button type="button" className={pageCss.newRows} onClick={follow} title="Go to the most recent request (Home)">
           <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "most recent"}
         </button>
       )}

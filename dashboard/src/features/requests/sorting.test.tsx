@@ -79,9 +79,9 @@ it("says which column sorts, and returns from there to the usual order", async (
 });
 
 it.each([
-  [{ rows: 200 }, "Most expensive first · 200 shown · 7 without a cost not shown"],
-  [{ rows: 79 }, "Most expensive first · 7 without a cost not shown"],
-  [{ rows: 0 }, "No matching request has a cost · 7 without a cost not shown"],
+  [{ rows: 200 }, "Most expensive first · 200 shown · 7 not shown (cost unknown)"],
+  [{ rows: 79 }, "Most expensive first · 7 not shown (cost unknown)"],
+  [{ rows: 0 }, "No matching request has a cost · 7 not shown (cost unknown)"],
   [{ rows: 200, isLoading: true }, "Sorting…"],
   [
     { rows: 200, isComplete: false },
@@ -103,7 +103,7 @@ it("says nothing about the usual order", async () => {
 
 it("counts the requests without a value once, when the list has loaded, and links to them", async () => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} rows={79} />);
-  await userEvent.click(await screen.findByRole("link", { name: "7 without a cost not shown" }));
+  await userEvent.click(await screen.findByRole("link", { name: "7 not shown (cost unknown)" }));
   expect(requests).toEqual(["/api/count?model=o1&cost=unknown"]);
   expect(where()).toBe("/requests?model=o1&cost=unknown");
 });
@@ -120,14 +120,14 @@ it.each([
 it("says that there may be more requests without a value if the count is incomplete", async () => {
   count = { requests: 7, complete: false };
   await renderAt("?sort=cost_usd&order=asc", <SortBar {...BAR} rows={79} />);
-  await screen.findByText("at least 7 without a cost not shown");
+  await screen.findByText("at least 7 not shown (cost unknown)");
   expect(screen.getByRole("status")).toHaveTextContent(/^Cheapest first/);
 });
 
 it("says after the number of matches how many requests a filter by a number leaves out", async () => {
   const { where } = await renderAt("?model=o1&tokens_per_second=<20", <FilterBar note={<UnknownNote />} />);
-  const link = await screen.findByRole("link", { name: "7 without tokens/s not shown" });
-  expect(link.parentElement).toHaveTextContent("7 requests · 7 without tokens/s not shown");
+  const link = await screen.findByRole("link", { name: "7 not shown (tokens/s unknown)" });
+  expect(link.parentElement).toHaveTextContent("7 requests · 7 not shown (tokens/s unknown)");
   await userEvent.click(link);
   expect(where()).toBe("/requests?model=o1&tokens_per_second=unknown");
 });

@@ -169,7 +169,9 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
         )}
         <GoToTurn lanes={lanes} drawn={isOpen ? drawn : ALL} onTurn={onTurn} />
         {isOpen && drawn !== ALL && (
-          <span className="muted">Bars: this conversation. Times, tool calls and table: all conversations.</span>
+          <span className="muted">
+            The bars show this conversation. The numbers and the table are those of all conversations.
+          </span>
         )}
       </Group>
       {isOpen && (

@@ -146,9 +146,9 @@ it("says which conversations are drawn, and that times at once count once", asyn
   await open();
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(select).toHaveDisplayValue("all conversations");
-  expect(screen.queryByText(/Bars: this/)).toBeNull();
+  expect(screen.queryByText(/bars show this/)).toBeNull();
   await userEvent.selectOptions(select, "Question 1 · 22:02:00 · 3 requests");
-  expect(screen.getByText(/^Bars: this conversation/)).toBeVisible();
+  expect(screen.getByText(/^The bars show this conversation/)).toBeVisible();
   expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
   const tools = screen.getByText("tool time", { selector: "dt" }).parentElement;
   expect(tools?.title).toContain("Calls at the same time count once here, and each in the table.");

@@ -375,10 +375,9 @@ class Reader(Protocol):
         """Return a page of namespaces whose name contains the text, and the cursor of the next page.
 
         The case of ASCII letters is ignored. With ``prefix``, only namespaces whose name starts with exactly this
-        prefix are returned. Namespaces are sorted by ``sort`` in descending order, and by name if
-        these values are equal. A namespace without requests is included only while it is pinned. With ``pinned``, only
-        namespaces that are pinned (True) or not pinned (False) are returned. Raises BadFilter if ``after`` is not a
-        valid cursor.
+        prefix are returned. Namespaces are sorted by ``sort`` in descending order, and by name if these values are
+        equal. A namespace without requests is included only while it is pinned. With ``pinned``, only namespaces that
+        are pinned (True) or not pinned (False) are returned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
