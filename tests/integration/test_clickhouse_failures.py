@@ -11,7 +11,7 @@ from tests.support.server import wait_until
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.deletions import Deletion
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.clickhouse import deletions, recorders
@@ -211,7 +211,7 @@ def test_a_new_process_replaces_values_although_the_clock_went_back(
     assert namespaces(reader) == ["two", "one"]
     assert writer.positions() == {"run": position}
     ClickHouseLabels(log).change(LabelChange(namespace="one", color=5))
-    rows, _ = reader.namespaces("one", "last_at", 9, None, None, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(text="one"), 9, None, soon())
     assert [row.color for row in rows] == [5]
 
 
@@ -259,7 +259,7 @@ def test_pending_feedback_does_not_replace_a_correction(
 def test_an_absurd_cost_is_recorded(log: DatabaseAddress, reader: ClickHouseReader, cost: float) -> None:
     writer = ClickHouseWriter(log, a_name())
     writer.commit(Batch(entries=[an_entry(cost_usd=cost, namespace="web"), an_entry()]))
-    rows, _ = reader.namespaces("web", "last_at", 9, None, None, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(text="web"), 9, None, soon())
     assert [row.cost_usd for row in rows] == [1e9 if cost > 0 else -1e9]
 
 

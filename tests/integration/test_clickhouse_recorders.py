@@ -16,7 +16,7 @@ from tests.support.server import wait_until
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.record import Detail, Feedback
 from relaybook.log.retention import Cutoff, Cutoffs
@@ -393,7 +393,7 @@ def test_a_correction_counts_although_the_clock_of_its_server_is_behind(
     monkeypatch.setattr(clock, "wall_ns", lambda: time.time_ns() - 3600 * clock.NANOSECONDS)
     ClickHouseLabels(log).change(LabelChange(namespace="web", color=4))
     ClickHouseFeedbackLog(log).add_feedback(entry.record.id, Feedback(source="users", at=1, score=0.9))
-    rows, _ = reader.namespaces("", "last_at", 9, None, None, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(), 9, None, soon())
     assert [row.color for row in rows] == [4]
     (record,) = reader.page(EVERYTHING, 9, None, soon()).records
     assert [each.score for each in record.feedback] == [0.9]

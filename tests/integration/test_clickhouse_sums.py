@@ -10,6 +10,7 @@ from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter, Sort, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.clickhouse import substrings
@@ -52,7 +53,7 @@ def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, mo
         queries = recorded_queries(patch)
         reader.count(Filter(), soon())
         reader.count(Filter((Term("namespace", ("n1",), negated=True, prefixes=("n2",)),)), soon())
-        reader.namespaces("n", "last_at", 10, None, False, soon())
+        reader.namespaces(NamespaceQuery(text="n", pinned=False), 10, None, soon())
         reader.status()
     assert len(queries) == 5
     database = Database(log)

@@ -13,7 +13,7 @@ from relaybook.cli import move_log
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.main import main
 from relaybook.ids import id_text, new_id
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback, Gap
 from relaybook.log.saved_filters import SavedFilter
@@ -72,7 +72,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def labels(reader: Reader) -> list[tuple[object, ...]]:
-    rows, _ = reader.namespaces("", "requests", 100, None, True, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(pinned=True, sort="requests"), 100, None, soon())
     return [(row.namespace, row.color, row.group, row.position) for row in rows]
 
 

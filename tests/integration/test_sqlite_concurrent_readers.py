@@ -9,6 +9,7 @@ import pytest
 from tests.support.records import a_batch, an_entry, new_record_id, soon
 
 from relaybook import clock
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.files import DATABASE
@@ -30,7 +31,7 @@ def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
         None,
         [],
     )
-    assert reader.namespaces("", "last_at", 5, None, None, soon()) == ([], None)
+    assert reader.namespaces(NamespaceQuery(), 5, None, soon()) == ([], None)
     assert (reader.values("model", "", 5, soon()), reader.gaps(0), reader.last_seq()) == ([], [], 0)
     status = reader.status()
     assert (status.records, status.namespaces, status.labels) == (0, 0, 0)
@@ -81,7 +82,7 @@ def test_readers_in_threads_see_only_complete_batches(tmp_path: Path) -> None:
         while not stop.is_set():
             page = reader.page(Filter(), 30, None, soon())
             seqs = [record.seq for record in page.records]
-            (namespace,) = reader.namespaces("", "last_at", 5, None, None, soon())[0] or [None]
+            (namespace,) = reader.namespaces(NamespaceQuery(), 5, None, soon())[0] or [None]
             if seqs and seqs != list(range(seqs[0], max(0, seqs[0] - 30), -1)):
                 problems.append(seqs)
             if seqs and (seqs[0] % 10 or (namespace is not None and namespace.requests % 10)):
@@ -125,7 +126,7 @@ def test_a_namespace_pinned_by_another_process_is_pinned(tmp_path: Path) -> None
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
     writer.commit(a_batch(an_entry(namespace="mine")))
     reader = SqliteReader(tmp_path)
-    rows, _ = reader.namespaces("", "last_at", 5, None, True, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(pinned=True), 5, None, soon())
     assert [(row.namespace, row.position, row.requests) for row in rows] == [("mine", 0, 1)]
     reader.close()
     writer.close()

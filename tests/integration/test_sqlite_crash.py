@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.support.records import a_batch, an_entry, soon
 
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading
@@ -71,7 +72,7 @@ def check(directory: Path) -> int:
     reader = SqliteReader(directory)
     status = reader.status()
     assert status.positions["run"].read_to[0] == status.records == status.last_seq
-    (namespace,) = reader.namespaces("", "last_at", 5, None, None, soon())[0]
+    (namespace,) = reader.namespaces(NamespaceQuery(), 5, None, soon())[0]
     assert namespace.requests == status.records
     connection = open_for_reading(directory)
     for pack, length in connection.execute("SELECT pack, length FROM packs"):

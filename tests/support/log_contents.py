@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.support.records import soon
 
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.port import Reader
 
@@ -17,7 +18,7 @@ def contents(reader: Reader) -> list[Any]:
             assert stored is not None
             bodies = [reader.body(record.id, side) for side in ("request", "response")]
             found.append([record, stored.detail, *(None if body is None else b"".join(body) for body in bodies)])
-        rows, _ = reader.namespaces("", "requests", 500, None, None, soon())
+        rows, _ = reader.namespaces(NamespaceQuery(sort="requests"), 500, None, soon())
         namespaces = {row.namespace: (row.requests, row.failed, row.input_tokens, row.last_at) for row in rows}
         costs = {row.namespace: round(row.cost_usd or 0, 9) for row in rows}
         links = reader.links(Filter(), 10_000, None, soon())

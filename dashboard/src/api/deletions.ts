@@ -41,6 +41,14 @@ export function useOwnDeletion() {
   });
 }
 
+/** Remove the latest deletion of this browser tab from the browser, because its filter can identify a person. */
+export function useForgetOwnDeletion(isOutdated: boolean): void {
+  const [, , forget] = useOwnDeletion();
+  useEffect(() => {
+    if (isOutdated) forget();
+  }, [isOutdated, forget]);
+}
+
 /** Whether the latest deletion of this browser tab deleted the requests of a value of this filter. */
 export function useIsDeleted(params: Params): boolean {
   const [own] = useOwnDeletion();

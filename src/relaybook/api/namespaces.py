@@ -12,7 +12,7 @@ from relaybook.api.errors import ApiError
 from relaybook.api.json_body import parse_body
 from relaybook.api.routes import Routes
 from relaybook.log.ask.namespaces import Namespace, NamespacePage
-from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, NamespaceSort
+from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, NamespaceQuery, NamespaceSort
 from relaybook.log.query.filters import BadFilter, Filter
 
 routes = Routes("log")
@@ -57,14 +57,14 @@ async def list_namespaces(request: Request) -> Response:
     params = arguments.only(
         arguments.pairs_of(request), "prefix", "contains", "pinned", "sort", "limit", "cursor", *_TIME_RANGE
     )
-    limit, text, prefix = arguments.limit_of(params), params.get("contains", ""), params.get("prefix", "")
     pinned = (
         {"true": True, "false": False}[_one_of(params, "pinned", ("true", "false"))] if "pinned" in params else None
     )
     sort = cast(NamespaceSort, _one_of(params, "sort", _SORTS) if "sort" in params else "last_at")
-    time_range = _parse_time_range(params, pinned)
+    query = NamespaceQuery(text=params.get("contains", ""), prefix=params.get("prefix", ""), pinned=pinned, sort=sort)
+    limit, time_range = arguments.limit_of(params), _parse_time_range(params, pinned)
     page = await async_asker_of(request).run(
-        lambda asker: asker.namespaces(text, sort, limit, params.get("cursor"), pinned, time_range, prefix)
+        lambda asker: asker.namespaces(query, limit, params.get("cursor"), time_range)
     )
     return Response(msgspec.json.encode(page), media_type="application/json")
 

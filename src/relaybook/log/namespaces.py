@@ -47,6 +47,19 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
         return self.failed / self.requests if self.requests else None
 
 
+class NamespaceQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which namespaces to list, and in which order.
+
+    The name of a namespace must contain ``text``, in which the case of ASCII letters is ignored, and start with exactly
+    ``prefix``. ``pinned`` is True for pinned namespaces only, False for all others, and `None` for both.
+    """
+
+    text: str = ""
+    prefix: str = ""
+    pinned: bool | None = None
+    sort: NamespaceSort = "last_at"
+
+
 class NamespaceCursor(msgspec.Struct, frozen=True, array_like=True):
     """A cursor with the sort value and namespace of a page's last row. The next page starts after this row."""
 

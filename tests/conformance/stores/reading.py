@@ -5,6 +5,7 @@ from typing import Any, Final
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry
 
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter, Sort, Term
 from relaybook.log.retention import DAY_US
 from relaybook.log.store.port import Reader
@@ -51,7 +52,7 @@ def derived(reader: Reader) -> dict[str, Any]:
         **{
             f"namespaces {sort}": [
                 (row.namespace, row.requests, row.failed, row.input_tokens, row.cost_usd, row.first_at, row.last_at)
-                for row in reader.namespaces("", sort, 1000, None, False, FAR)[0]
+                for row in reader.namespaces(NamespaceQuery(pinned=False, sort=sort), 1000, None, FAR)[0]
             ]
             for sort in ("last_at", "requests", "cost_usd")
         },

@@ -4,6 +4,7 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, soon
 
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Note
 from relaybook.log.store.errors import BatchRejected
@@ -111,7 +112,7 @@ def test_hostile_text_is_stored_and_found(store: Store, text: str) -> None:
     assert [count.value for count in store.reader.values(f"property.{text}", text, 5, soon())] == (
         [text] if text else []
     ) or not text
-    rows, _ = store.reader.namespaces(text, "last_at", 5, None, None, soon())
+    rows, _ = store.reader.namespaces(NamespaceQuery(text=text), 5, None, soon())
     assert text in [row.namespace for row in rows]
 
 
@@ -122,4 +123,4 @@ def test_an_empty_batch_changes_nothing(store: Store) -> None:
 
 
 def namespaces(store):
-    return store.reader.namespaces("", "last_at", 500, None, None, soon())[0]
+    return store.reader.namespaces(NamespaceQuery(), 500, None, soon())[0]

@@ -14,6 +14,7 @@ from tests.support.records import an_entry
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.deletions import Deletion, filter_digest
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import Filter, Term, matches
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
@@ -86,7 +87,7 @@ def test_deletions_are_carried_out_one_after_another(store: Store) -> None:
 def test_a_namespace_without_requests_disappears_with_its_label(store: Store) -> None:
     store.commit(a_request(0, namespace="pinned"), a_request(0, namespace="other"))
     delete(store, Filter((Term("namespace", ("pinned",)),)))
-    rows, _ = store.reader.namespaces("", "last_at", 10, None, None, FAR)
+    rows, _ = store.reader.namespaces(NamespaceQuery(), 10, None, FAR)
     assert [row.namespace for row in rows] == ["other"]
 
 

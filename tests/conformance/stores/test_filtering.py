@@ -15,6 +15,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
+from relaybook.log.namespaces import NamespaceQuery
 from relaybook.log.query.filters import NAMES, SECTIONS, Cursor, Filter, Sort, Term, matches
 from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.record import CostReason, Feedback, Note, Record, StreamEnd
@@ -329,6 +330,6 @@ def test_sqlite_returns_what_the_reference_returns(
             for prefix in ("", "a", "\U0010ffff"):
                 assert reader.values(field, prefix, limit, soon()) == reference.values(field, prefix, limit, soon())
         for text, prefix in (("a", ""), ("", "a")):
-            assert reader.namespaces(text, "failed", limit, None, None, soon(), prefix) == reference.namespaces(
-                text, "failed", limit, None, None, soon(), prefix
-            )
+            assert reader.namespaces(
+                NamespaceQuery(text=text, prefix=prefix, sort="failed"), limit, None, soon()
+            ) == reference.namespaces(NamespaceQuery(text=text, prefix=prefix, sort="failed"), limit, None, soon())

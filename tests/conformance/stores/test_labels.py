@@ -4,12 +4,12 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
-from relaybook.log.namespaces import MAX_AUTO_PINNED, LabelChange, NotPinned
+from relaybook.log.namespaces import MAX_AUTO_PINNED, LabelChange, NamespaceQuery, NotPinned
 from relaybook.log.query.filters import Filter
 
 
 def rows(store, pinned=None):
-    return {row.namespace: row for row in store.reader.namespaces("", "last_at", 500, None, pinned, soon())[0]}
+    return {row.namespace: row for row in store.reader.namespaces(NamespaceQuery(pinned=pinned), 500, None, soon())[0]}
 
 
 def shown(row):

@@ -7,14 +7,16 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.namespaces import LabelChange, NamespaceRow, NamespaceSort
+from relaybook.log.namespaces import LabelChange, NamespaceQuery, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import BadFilter, Filter, Term
 
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 
 
 def names(store, text="", sort="last_at", limit=500, after=None, pinned=None, prefix=""):
-    rows, cursor = store.reader.namespaces(text, sort, limit, after, pinned, soon(), prefix)
+    rows, cursor = store.reader.namespaces(
+        NamespaceQuery(text=text, prefix=prefix, pinned=pinned, sort=sort), limit, after, soon()
+    )
     return [row.namespace for row in rows], cursor
 
 
@@ -24,7 +26,7 @@ def test_a_namespace_sums_its_requests(store: Store) -> None:
         an_entry(namespace=name, started_at=50, cost_usd=0.25, input_tokens=10, output_tokens=None, failed=True)
     )
     store.commit(an_entry(namespace=name, started_at=40, cost_usd=None, input_tokens=5, output_tokens=7))
-    (row,) = store.reader.namespaces("", "last_at", 5, None, None, soon())[0]
+    (row,) = store.reader.namespaces(NamespaceQuery(), 5, None, soon())[0]
     assert (row.requests, row.failed, row.input_tokens, row.output_tokens, row.cost_usd) == (2, 1, 15, 7, 0.25)
     assert (row.first_at, row.last_at) == (40, 50)
     assert (row.pinned, row.color, row.group, row.position) == (False, None, None, None)
@@ -140,7 +142,7 @@ def _sort_key(row: NamespaceRow, sort: NamespaceSort) -> tuple[bool, float, str]
 
 
 def _check_pages(many: Store, sort: NamespaceSort) -> None:
-    rows, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
+    rows, _ = many.reader.namespaces(NamespaceQuery(sort=sort), 10_000, None, soon())
     whole = [row.namespace for row in sorted(rows, key=lambda row: _sort_key(row, sort))]
     assert len(whole) == 2_000
     assert [row.namespace for row in rows] == whole
@@ -263,12 +265,15 @@ def test_a_record_is_found_by_each_foreign_id(store: Store) -> None:
 def test_pinned_namespaces_among_many_are_found_wherever_they_are(many: Store) -> None:
     empty = "without a request"
     for sort in SORTS:
-        found, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
+        found, _ = many.reader.namespaces(NamespaceQuery(sort=sort), 10_000, None, soon())
         rows = [row.namespace for row in found if row.namespace != empty]
         for name in (rows[3], rows[1_000], rows[1_990], empty):
             many.labels.change(LabelChange(namespace=name, pinned=True))
         whole = [*rows, empty]
-        is_pinned = {row.namespace for row in many.reader.namespaces("", sort, 100, None, True, soon())[0]}
+        is_pinned = {
+            row.namespace
+            for row in many.reader.namespaces(NamespaceQuery(pinned=True, sort=sort), 100, None, soon())[0]
+        }
         assert {rows[3], rows[1_000], rows[1_990], empty} <= is_pinned
         assert names(many, sort=sort, pinned=True)[0] == [name for name in whole if name in is_pinned]
         rest = [name for name in whole if name not in is_pinned]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.feedback import latest_label
-from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after, order_of
+from relaybook.log.namespaces import Label, NamespaceQuery, NamespaceRow, cursor_after, order_after, order_of
 from relaybook.log.numbers import number_of
 from relaybook.log.query.filters import Cursor, Sort
 from relaybook.log.query.found_values import FoundValue, FoundValues, best, lower_ascii, values_with
@@ -46,29 +46,23 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
 
 
 def namespaces(
-    rows: Iterable[NamespaceRow],
-    text: str,
-    sort: NamespaceSort,
-    limit: int,
-    after: str | None,
-    pinned: bool | None,
-    prefix: str,
+    rows: Iterable[NamespaceRow], query: NamespaceQuery, limit: int, after: str | None
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     visible = [
         row
         for row in rows
-        if lower_ascii(text) in lower_ascii(row.namespace)
-        and row.namespace.startswith(prefix)
+        if lower_ascii(query.text) in lower_ascii(row.namespace)
+        and row.namespace.startswith(query.prefix)
         and (row.requests or row.pinned)
-        and (pinned is None or row.pinned == pinned)
+        and (query.pinned is None or row.pinned == query.pinned)
     ]
     if after is not None:
-        place = order_after(after, sort)
-        visible = [row for row in visible if order_of(getattr(row, sort), row.namespace) > place]
-    visible.sort(key=lambda row: order_of(getattr(row, sort), row.namespace))
+        place = order_after(after, query.sort)
+        visible = [row for row in visible if order_of(getattr(row, query.sort), row.namespace) > place]
+    visible.sort(key=lambda row: order_of(getattr(row, query.sort), row.namespace))
     more = len(visible) > limit
-    return visible[:limit], str(cursor_after(visible[limit - 1], sort)) if more else None
+    return visible[:limit], str(cursor_after(visible[limit - 1], query.sort)) if more else None
 
 
 def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> list[ValueCount]:

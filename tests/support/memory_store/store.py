@@ -33,8 +33,8 @@ from relaybook.log.namespaces import (
     MAX_AUTO_PINNED,
     Label,
     LabelChange,
+    NamespaceQuery,
     NamespaceRow,
-    NamespaceSort,
     apply_change,
     looks_like_id,
 )
@@ -474,16 +474,9 @@ class MemoryStore:
         return iter([*(self._bodies_by_ref[ref] for ref in body.refs), *body.rest])
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        after: str | None,
-        pinned: bool | None,
-        deadline_ns: int,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, after: str | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        return lists.namespaces(self._namespace_rows(), text, sort, limit, after, pinned, prefix)
+        return lists.namespaces(self._namespace_rows(), query, limit, after)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         owner = NamePatterns[str | None]({pattern: pattern for pattern in patterns})

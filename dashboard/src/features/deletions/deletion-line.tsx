@@ -1,9 +1,8 @@
 /** A line that says when the requests of the latest deletion of this browser tab were removed and erased. */
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { serverTime } from "~/api/client";
-import { knownParams, receiptQuery, useOwnDeletion } from "~/api/deletions";
+import { knownParams, receiptQuery, useForgetOwnDeletion, useOwnDeletion } from "~/api/deletions";
 import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
@@ -32,10 +31,7 @@ function Line({ deletion, dismiss }: LineProps) {
     const isOld = done_at !== null && serverTime().getTime() - Date.parse(done_at) > SHOWN_MS;
     return isOld || (newest !== undefined && newest.requested_at > deletion.requested_at);
   });
-  // The filter of the deletion can identify a person, so the browser forgets it with the line.
-  useEffect(() => {
-    if (isOutdated) dismiss();
-  }, [isOutdated, dismiss]);
+  useForgetOwnDeletion(isOutdated === true);
   if (isOutdated) return null;
   const what = describeDeleted(params);
   const text =

@@ -48,7 +48,7 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.export.export import Export, ExportQuery, searchable_to
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.formats.media_bytes import MediaFile
-from relaybook.log.namespaces import LabelChange, Labels, NamespaceSort
+from relaybook.log.namespaces import LabelChange, Labels, NamespaceQuery
 from relaybook.log.prices import Prices
 from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.completion import KnownValues
@@ -197,22 +197,10 @@ class Asker:
         return values.find_values(self._reader, text, limit, self.deadline_ns)
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        cursor: str | None = None,
-        pinned: bool | None = None,
-        time_range: Filter | None = None,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, cursor: str | None = None, time_range: Filter | None = None
     ) -> NamespacePage:
-        """Return a page of namespaces, and count their requests in the time range.
-
-        The name of each namespace contains the text and starts with the prefix.
-        """
-        return namespaces.namespaces(
-            self._reader, text, prefix, sort, limit, cursor, pinned, time_range or Filter(), self.deadline_ns
-        )
+        """Return a page of namespaces, and count their requests in the time range."""
+        return namespaces.namespaces(self._reader, query, limit, cursor, time_range or Filter(), self.deadline_ns)
 
     def change_label(self, change: LabelChange) -> Namespace:
         """Pin or unpin a namespace, or change its color, group or position."""

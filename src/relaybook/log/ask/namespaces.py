@@ -13,7 +13,7 @@ from relaybook.clock import format_timestamp
 from relaybook.log.ask.count import count_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
-from relaybook.log.namespaces import LabelChange, Labels, NamespaceRow, NamespaceSort, NotPinned
+from relaybook.log.namespaces import LabelChange, Labels, NamespaceQuery, NamespaceRow, NotPinned
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Count, Reader
@@ -69,22 +69,14 @@ class NamespacePage(Struct, kw_only=True):
 
 
 def namespaces(
-    reader: Reader,
-    text: str,
-    prefix: str,
-    sort: NamespaceSort,
-    limit: int,
-    cursor: str | None,
-    pinned: bool | None,
-    time_range: Filter,
-    deadline_ns: int,
+    reader: Reader, query: NamespaceQuery, limit: int, cursor: str | None, time_range: Filter, deadline_ns: int
 ) -> NamespacePage:
-    """Return a page of namespaces whose name contains the text and starts with the prefix.
+    """Return a page of namespaces.
 
     If ``time_range`` has terms, the requests in the time range are counted for each namespace. This count stops after
     300 ms.
     """
-    rows, cursor = reader.namespaces(text, sort, limit, cursor, pinned, deadline_ns, prefix)
+    rows, cursor = reader.namespaces(query, limit, cursor, deadline_ns)
     counts: list[Count | None] = [None] * len(rows)
     if time_range.terms:
         counts = _counts(reader, rows, time_range, count_deadline_ns(deadline_ns))

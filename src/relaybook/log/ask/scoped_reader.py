@@ -16,7 +16,7 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletion
-from relaybook.log.namespaces import NamespaceRow, NamespaceSort
+from relaybook.log.namespaces import NamespaceQuery, NamespaceRow
 from relaybook.log.query.filters import MAX_LIMIT, Cursor, Filter, Sort
 from relaybook.log.query.found_values import FoundValue, FoundValues, best, values_with
 from relaybook.log.query.term_values import check_listed, values_of
@@ -99,18 +99,11 @@ class ScopedReader:
         return None if self.get(record_id) is None else self._reader.body(record_id, side)
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        after: str | None,
-        pinned: bool | None,
-        deadline_ns: int,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, after: str | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         visible: list[NamespaceRow] = []
         while True:
-            rows, after = self._reader.namespaces(text, sort, limit - len(visible), after, pinned, deadline_ns, prefix)
+            rows, after = self._reader.namespaces(query, limit - len(visible), after, deadline_ns)
             visible += [row for row in rows if self._scope.includes(row.namespace)]
             if after is None or len(visible) == limit:
                 return visible, after
@@ -201,9 +194,10 @@ class ScopedReader:
         self._reader.close()
 
     def _namespaces(self, prefix: str, deadline_ns: int) -> Iterator[NamespaceRow]:
+        query = NamespaceQuery(prefix=prefix, sort="requests")
         after: str | None = None
         while True:
-            rows, after = self.namespaces("", "requests", MAX_LIMIT, after, None, deadline_ns, prefix)
+            rows, after = self.namespaces(query, MAX_LIMIT, after, deadline_ns)
             yield from rows
             if after is None:
                 return

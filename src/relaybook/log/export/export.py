@@ -17,7 +17,7 @@ from relaybook import clock
 from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
 from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
 from relaybook.log.query.parameters import parse_flag
 from relaybook.log.record import Record, Side
@@ -240,7 +240,7 @@ def labels_of(reader: Reader) -> Iterator[LabelChange]:
     after: str | None = None
     while True:
         deadline_ns = clock.monotonic_ns() + _NAMES_NS
-        rows, after = reader.namespaces("", "last_at", MAX_LABELS, after, True, deadline_ns)
+        rows, after = reader.namespaces(NamespaceQuery(pinned=True), MAX_LABELS, after, deadline_ns)
         for row in rows:
             yield LabelChange(
                 namespace=row.namespace,

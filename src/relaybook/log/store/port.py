@@ -17,7 +17,7 @@ import msgspec
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.feedback import FeedbackLog
-from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
+from relaybook.log.namespaces import Labels, NamespaceQuery, NamespaceRow
 from relaybook.log.query.filters import Cursor, Filter, Sort
 from relaybook.log.query.found_values import FoundValues
 from relaybook.log.query.words import SearchText
@@ -363,21 +363,12 @@ class Reader(Protocol):
         """
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        after: str | None,
-        pinned: bool | None,
-        deadline_ns: int,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, after: str | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        """Return a page of namespaces whose name contains the text, and the cursor of the next page.
+        """Return a page of namespaces, and the cursor of the next page.
 
-        The case of ASCII letters is ignored. With ``prefix``, only namespaces whose name starts with exactly this
-        prefix are returned. Namespaces are sorted by ``sort`` in descending order, and by name if these values are
-        equal. A namespace without requests is included only while it is pinned. With ``pinned``, only namespaces that
-        are pinned (True) or not pinned (False) are returned. Raises BadFilter if ``after`` is not a valid cursor.
+        Namespaces are sorted by ``query.sort`` in descending order, and by name if these values are equal. A namespace
+        without requests is included only while it is pinned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:

@@ -27,7 +27,7 @@ from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletion
 from relaybook.log.export.export import FILE_FORMATS, ExportQuery
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import BadFilter, Filter, Sort, Term
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import LISTED_FIELDS
@@ -130,10 +130,8 @@ def view(asker: Asker, ask: Ask) -> Any:
 def namespaces(asker: Asker, ask: Ask) -> Any:
     sort = ask.random.choice(("last_at", "requests", "failed", "cost_usd"))
     limit, prefix = ask.limit(), ask.random.choice(("", "te", "c"))
-    pinned = ask.random.choice((None, True, False))
-    pages = every_page(
-        lambda cursor: asker.namespaces(prefix, sort, limit, cursor, pinned), lambda page: page.next_cursor
-    )
+    query = NamespaceQuery(text=prefix, sort=sort, pinned=ask.random.choice((None, True, False)))
+    pages = every_page(lambda cursor: asker.namespaces(query, limit, cursor), lambda page: page.next_cursor)
     # colors and positions are given in the order in which namespaces are pinned
     return [msgspec.structs.replace(row, color=None, position=None) for page in pages for row in page.data]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after
+from relaybook.log.namespaces import Label, NamespaceQuery, NamespaceRow, cursor_after, order_after
 from relaybook.log.query.filters import LABEL, Filter, Sort
 from relaybook.log.query.found_values import FOUND_FIELDS, FoundValue, FoundValues, best
 from relaybook.log.query.term_values import check_listed
@@ -109,25 +109,22 @@ def top(database: Database, filter_: Filter, sort: Sort, limit: int, last: int, 
 def namespace_rows(
     database: Database,
     labels: dict[str, Label],
-    text: str,
-    sort: NamespaceSort,
+    query: NamespaceQuery,
     limit: int,
     after: str | None,
-    pinned: bool | None,
     deadline_ns: int | None,
-    prefix: str,
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
     parameters = Parameters()
-    value = _FAILED_SHARE if sort == "failed_share" else sort
+    value = _FAILED_SHARE if query.sort == "failed_share" else query.sort
     order = f"{value} IS NULL, -ifNull({value}, 0), namespace"
     names = sorted(name for name, label in labels.items() if label.pinned)
-    where, having = [_contains("s.namespace", text, parameters)], ["1"]
-    where.append(f"startsWith(s.namespace, {parameters.add(prefix)})")
-    if pinned is not None:
-        where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
+    where, having = [_contains("s.namespace", query.text, parameters)], ["1"]
+    where.append(f"startsWith(s.namespace, {parameters.add(query.prefix)})")
+    if query.pinned is not None:
+        where.append(f"{'' if query.pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
     if after is not None:
-        is_unknown, position, name = order_after(after, sort)
+        is_unknown, position, name = order_after(after, query.sort)
         number = parameters.add(position, "Float64" if isinstance(position, float) else "Int64")
         having.append(f"({order}) > ({int(is_unknown)}, {number}, {parameters.add(name)})")
     sql = (
@@ -136,7 +133,7 @@ def namespace_rows(
     )
     found = database.query(sql, {**parameters.values, "pinned": names}, deadline_ns=deadline_ns)
     rows = [_row(row, labels.get(row[0]) or Label()) for row in found[:limit]]
-    return rows, str(cursor_after(rows[-1], sort)) if len(found) > limit else None
+    return rows, str(cursor_after(rows[-1], query.sort)) if len(found) > limit else None
 
 
 def namespace_row(database: Database, name: str, label: Label) -> NamespaceRow:

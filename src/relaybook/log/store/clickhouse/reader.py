@@ -14,7 +14,7 @@ import msgspec
 from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion
-from relaybook.log.namespaces import NamespaceRow, NamespaceSort
+from relaybook.log.namespaces import NamespaceQuery, NamespaceRow
 from relaybook.log.query.filters import Cursor, Filter, Sort, matches
 from relaybook.log.query.found_values import FoundValues
 from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
@@ -190,18 +190,11 @@ class ClickHouseReader:
         return read_body(self._database, record_id, side)
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        after: str | None,
-        pinned: bool | None,
-        deadline_ns: int,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, after: str | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         database = self._database
         labels = decode_labels(self._state.read("label", deadline_ns=deadline_ns))
-        return lists.namespace_rows(database, labels, text, sort, limit, after, pinned, deadline_ns, prefix)
+        return lists.namespace_rows(database, labels, query, limit, after, deadline_ns)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         return request_times(self._database, patterns, deadline_ns)

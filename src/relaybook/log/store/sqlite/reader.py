@@ -10,7 +10,7 @@ from typing import Any, Final
 from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.deletions import Deletion
-from relaybook.log.namespaces import NamespaceRow, NamespaceSort
+from relaybook.log.namespaces import NamespaceQuery, NamespaceRow
 from relaybook.log.query.filters import Cursor, Filter, Sort, matches
 from relaybook.log.query.found_values import FoundValue, FoundValues, best
 from relaybook.log.record import Gap, Record, Side
@@ -196,17 +196,10 @@ class SqliteReader:
             return list(find(connection, foreign_id, limit))
 
     def namespaces(
-        self,
-        text: str,
-        sort: NamespaceSort,
-        limit: int,
-        after: str | None,
-        pinned: bool | None,
-        deadline_ns: int,
-        prefix: str = "",
+        self, query: NamespaceQuery, limit: int, after: str | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
-            return lists.namespaces(connection, text, sort, limit, after, pinned, prefix)
+            return lists.namespaces(connection, query, limit, after)
 
     def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:

@@ -7,7 +7,7 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.files import DATABASE
@@ -21,7 +21,7 @@ PIN = LabelChange(namespace="mine", pinned=True)
 
 def labels_of(directory: Path) -> dict[str, int | None]:
     reader = SqliteReader(directory)
-    rows, _ = reader.namespaces("", "last_at", 500, None, True, soon())
+    rows, _ = reader.namespaces(NamespaceQuery(pinned=True), 500, None, soon())
     reader.close()
     return {row.namespace: row.position for row in rows}
 

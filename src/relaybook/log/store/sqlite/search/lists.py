@@ -6,7 +6,7 @@ from typing import Final
 
 import apsw
 
-from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, order_after
+from relaybook.log.namespaces import NamespaceQuery, NamespaceRow, NamespaceSort, cursor_after, order_after
 from relaybook.log.query.found_values import FOUND_FIELDS, FoundValue, lower_ascii
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.retention import RequestTimes
@@ -42,25 +42,19 @@ _SHOWN: Final = {
 
 
 def namespaces(
-    connection: apsw.Connection | None,
-    text: str,
-    sort: NamespaceSort,
-    limit: int,
-    after: str | None,
-    pinned: bool | None,
-    prefix: str,
+    connection: apsw.Connection | None, query: NamespaceQuery, limit: int, after: str | None
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``.
 
     The query reads all namespaces with the prefix.
     """
-    terms = [_SHOWN[pinned], *_contains("namespace", text)]
-    if prefix:
-        terms.append(starts_with("namespace", prefix))
-    value = _SORTED.get(sort, sort)
+    terms = [_SHOWN[query.pinned], *_contains("namespace", query.text)]
+    if query.prefix:
+        terms.append(starts_with("namespace", query.prefix))
+    value = _SORTED.get(query.sort, query.sort)
     if after is not None:
         follows = f"({value} IS NULL, -ifnull({value}, 0), namespace) > (?, ?, ?)"
-        terms.append(Condition(follows, order_after(after, sort)))
+        terms.append(Condition(follows, order_after(after, query.sort)))
     if connection is None:
         return [], None
     sql = (
@@ -69,7 +63,7 @@ def namespaces(
     )
     rows = list(connection.execute(sql, (*(each for term in terms for each in term.bindings), limit + 1)))
     found = [_namespace_row(row) for row in rows[:limit]]
-    return found, str(cursor_after(found[-1], sort)) if len(rows) > limit else None
+    return found, str(cursor_after(found[-1], query.sort)) if len(rows) > limit else None
 
 
 def request_times(connection: apsw.Connection, patterns: Collection[str]) -> RequestTimes:
