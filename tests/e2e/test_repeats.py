@@ -23,7 +23,7 @@ def test_a_typed_text_finds_the_turn_that_said_it_and_one_click_shows_the_turns_
     assert tab.ids() == [turns[1]]
     expect(tab.filter_bar).to_contain_text("1 request")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("3 requests that repeat this text from an earlier turn are not shown.")
+    expect(main).to_contain_text("3 more requests contain this text only in earlier messages.")
     check_accessibility(tab.page)
 
     said, repeated = world.talk("zoo", "The quokka is back", "Good")
@@ -32,14 +32,14 @@ def test_a_typed_text_finds_the_turn_that_said_it_and_one_click_shows_the_turns_
     tab.wait_for_rows(2)
     assert tab.ids() == [said, turns[1]]
     expect(tab.filter_bar).to_contain_text("2 requests")
-    expect(main).to_contain_text("4 requests that repeat this text")
+    expect(main).to_contain_text("4 more requests contain this text")
 
     main.get_by_role("button", name="Show these requests").press("Enter")
     tab.wait_for_query(("words", "quokka"))
     tab.wait_for_rows(6)
     assert tab.ids() == [repeated, said, *reversed(turns[1:])]
     expect(tab.filter_bar).to_contain_text("6 requests")
-    expect(main).to_contain_text("4 of these requests only repeat this text from an earlier turn.")
+    expect(main).to_contain_text("4 of these requests contain this text only in earlier messages.")
     expect(tab.row(turns[4])).to_contain_text("said earlier")
     expect(tab.row(turns[1])).not_to_contain_text("said earlier")
     expect(main.get_by_role("button", name="Hide these requests")).to_be_focused()

@@ -54,7 +54,7 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
     expect(sort_bar(tab)).to_have_text("Cheapest first · 1 not shown (cost unknown)")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
-    tab.page.get_by_role("button", name="Most recent first").click()
+    tab.page.get_by_role("button", name="Most recently ended first").click()
     tab.wait_for_query()
     tab.wait_for_first(log[-1])
     expect(head(tab, "Cost")).not_to_have_attribute("aria-sort", "ascending")
@@ -65,10 +65,10 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
 def test_each_sort_field_has_a_link_in_its_head(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     tab.page.get_by_role("link", name="Sort by output tokens").click()
-    expect(sort_bar(tab)).to_have_text("Most output tokens first · 1 without a count of output tokens not shown")
+    expect(sort_bar(tab)).to_have_text("Most output tokens first · 1 not shown (output tokens unknown)")
     tab.wait_for_query(("sort", "output_tokens"))
     tab.page.get_by_role("link", name="Sort by input tokens").click()
-    expect(sort_bar(tab)).to_have_text("Most input tokens first · 1 without a count of input tokens not shown")
+    expect(sort_bar(tab)).to_have_text("Most input tokens first · 1 not shown (input tokens unknown)")
     head(tab, "Duration").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("Slowest first")
     head(tab, "First token").get_by_role("link").click()
@@ -92,7 +92,7 @@ def test_a_sorted_log_shows_new_requests_when_it_is_refreshed(tab: LogPage, worl
     assert tab.ids() == before
     tab.page.get_by_role("button", name="Refresh").click()
     tab.wait_for_first(new)
-    expect(sort_bar(tab)).to_have_text("Most output tokens first · 1 without a count of output tokens not shown")
+    expect(sort_bar(tab)).to_have_text("Most output tokens first · 1 not shown (output tokens unknown)")
 
 
 def test_j_opens_the_next_request_in_the_order_of_a_sorted_log(shared_tab: LogPage, log: list[str]) -> None:
@@ -133,7 +133,7 @@ def test_an_unknown_sort_field_is_an_error_with_a_button_that_sorts_by_newest(ta
     tab.guard.expect(r"Failed to load resource: the server responded with a status of 400")
     tab.open("/requests?sort=namespace")
     expect(tab.page.get_by_role("alert")).to_contain_text("The log cannot be sorted by “namespace”.")
-    tab.page.get_by_role("button", name="Most recent first").click()
+    tab.page.get_by_role("button", name="Most recently ended first").click()
     tab.wait_for_query()
 
 

@@ -50,7 +50,7 @@ def test_the_connect_page_shows_that_requests_arrive(empty: World, open_tab: Ope
     expect(main).to_contain_text("No requests yet")
     empty.send(Call())
     expect(main).to_contain_text("Requests are arriving")
-    main.get_by_role("link", name="Open the log").click()
+    main.get_by_role("link", name="Show requests").click()
     expect(tab.rows).to_have_count(1)
 
 
@@ -151,7 +151,7 @@ def test_an_outdated_page_reports_a_newer_version(tab: LogPage, log: list[str]) 
 def test_an_unknown_address_links_to_the_log(tab: LogPage, log: list[str]) -> None:
     tab.open("/nowhere")
     expect(tab.page.get_by_role("main")).to_contain_text("There is no page at /nowhere")
-    tab.page.get_by_role("link", name="Open the log").click()
+    tab.page.get_by_role("link", name="Show requests").click()
     tab.wait_for_rows(len(log))
 
 

@@ -131,7 +131,7 @@ def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_on
     expect(turn(tab, responded)).not_to_contain_text("Is it raining?")
     expect(turn(tab, responded).get_by_role("heading", name="assistant")).to_be_visible()
     expect(turn(tab, retried).get_by_role("heading")).to_have_count(0)
-    turn(tab, retried).get_by_role("button", name="Same prompt again: show").click()
+    turn(tab, retried).get_by_role("button", name="Same prompt as above: show").click()
     expect(turn(tab, retried).get_by_role("heading", name="assistant")).to_be_visible()
 
 
@@ -252,7 +252,7 @@ def test_a_request_that_ends_while_the_user_is_elsewhere_is_held_back(empty: Wor
 
 def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[1])
-    link = tab.drawer.get_by_role("link", name="conversation view")
+    link = tab.drawer.get_by_role("link", name="open conversation")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[1]}")
     tab.press("t")
     tab.wait_for_path("/thread")
@@ -274,7 +274,7 @@ def test_the_filter_bar_of_the_log_links_to_the_thread_of_its_namespace(tab: Log
 
 def test_the_drawer_shows_the_number_of_the_turn_and_the_earlier_messages(tab: LogPage, log: list[str]) -> None:
     drawer = tab.open_request(log[2])
-    link = drawer.get_by_role("link", name="Turn 3 of 3 · conversation view")
+    link = drawer.get_by_role("link", name="Turn 3 of 3 · open conversation")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[2]}")
     expect(drawer.get_by_role("article")).to_have_count(2)
     drawer.get_by_role("button", name="Show 5 earlier messages, turns 1 to 2").click()
@@ -306,7 +306,7 @@ def test_the_turns_of_a_thread_are_requested_once(tab: LogPage, log: list[str]) 
 
 def test_a_log_filtered_by_one_property_value_links_to_its_thread(tab: LogPage, log: list[str]) -> None:
     tab.open(f"/requests/{log[4]}?property.session=s-1")
-    link = tab.drawer.get_by_role("link", name="conversation view")
+    link = tab.drawer.get_by_role("link", name="open conversation")
     expect(link).to_have_attribute("href", f"/thread?property.session=s-1#{log[4]}")
 
 
@@ -319,7 +319,7 @@ def test_a_request_leads_to_the_thread_of_its_session(empty: World, open_tab: Op
     tab = open_tab(empty.dashboard)
     drawer = tab.open_request(second[1])
     expect(drawer.get_by_role("link", name=f"Filter by session {sessions[1]}")).to_be_visible()
-    drawer.get_by_role("link", name="Turn 2 of 2 · conversation view").click()
+    drawer.get_by_role("link", name="Turn 2 of 2 · open conversation").click()
     tab.wait_for_path("/thread")
     tab.wait_for_query(("session", sessions[1]))
     expect(turns(tab)).to_have_count(2)

@@ -14,7 +14,7 @@ export function NotFound() {
         There is no page at <code>{path}</code>.
       </p>
       <AppLink className="link" href={logHref(EMPTY_SEARCH)}>
-        Open the log
+        Show requests
       </AppLink>
     </Stack>
   );

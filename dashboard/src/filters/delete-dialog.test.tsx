@@ -80,7 +80,7 @@ it("says that the requests that repeat the searched text are kept", async () => 
   const dialog = await open("?said_here=refund");
   expect(
     await within(dialog).findByText(
-      "3 requests that repeat this text from an earlier turn are not among them and will not be deleted.",
+      "3 more requests contain this text only in earlier messages. They will not be deleted.",
     ),
   ).toBeVisible();
 });

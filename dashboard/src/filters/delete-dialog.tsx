@@ -46,7 +46,7 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
       <MatchesText {...matches} />
       {requests > 0 && <CannotBeUndone />}
       {repeats?.areShown === false && repeats.requests !== 0 && (
-        <p>{hiddenText(repeats.requests)} not among them and will not be deleted.</p>
+        <p>{hiddenText(repeats.requests)} They will not be deleted.</p>
       )}
       {running > 0 && (
         <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>

@@ -90,10 +90,9 @@ function ClearButtons() {
       <QuietButton
         className={css.last}
         title="Remove the last filter (Backspace)"
-        label="Remove the last filter"
         onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
       >
-        ⌫
+        Remove last
       </QuietButton>
     </>
   );

@@ -14,11 +14,7 @@ import css from "./filter-bar.module.css";
 export function FilterTerms() {
   const { filter } = useLogSearch();
   if (filter.length === 0) {
-    return (
-      <span className={`ellipsis muted ${css.hint}`}>
-        To filter, select a value, such as a namespace, a model or a result.
-      </span>
-    );
+    return <span className={`ellipsis muted ${css.hint}`}>To filter, click a value or search.</span>;
   }
   return filter.flatMap(({ name, values, negated }) =>
     values.map((value) => (

@@ -36,7 +36,7 @@ function Running({ row, className }: Props) {
       <span className="pulse" aria-hidden="true">
         {sign}
       </span>{" "}
-      {isPaused ? "In progress when paused" : text}
+      {isPaused ? "Running when paused" : text}
     </span>
   );
 }

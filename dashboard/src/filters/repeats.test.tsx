@@ -19,10 +19,10 @@ async function show(search: string, here: number, all: number, complete = true) 
 }
 
 it.each([
-  ["?said_here=tea", 3, "2 requests that repeat this text from an earlier turn are not shown.Show these requests"],
-  ["?said_here=tea", 2, "1 request that repeats this text from an earlier turn is not shown.Show this request"],
-  ["?words=tea", 3, "2 of these requests only repeat this text from an earlier turn.Hide these requests"],
-  ["?begins.words=tea", 2, "1 of these requests only repeats this text from an earlier turn.Hide this request"],
+  ["?said_here=tea", 3, "2 more requests contain this text only in earlier messages.Show these requests"],
+  ["?said_here=tea", 2, "1 more request contains this text only in earlier messages.Show this request"],
+  ["?words=tea", 3, "2 of these requests contain this text only in earlier messages.Hide these requests"],
+  ["?begins.words=tea", 2, "1 of these requests contains this text only in earlier messages.Hide this request"],
 ])("says how many requests repeat the text: %s, %i requests", async (search, all, text) => {
   await show(search, 1, all);
   await waitFor(() => expect(screen.getByRole("main")).toHaveTextContent(text));
@@ -39,7 +39,7 @@ it.each([
 
 it.each(["?said_here=tea", "?words=tea"])("also says that no request repeats the text: %s", async (search) => {
   await show(search, 2, 2);
-  await screen.findByText("No request only repeats this text from an earlier turn.");
+  await screen.findByText("No request contains this text only in earlier messages.");
   expect(screen.queryByRole("button")).toBeNull();
 });
 
@@ -51,13 +51,13 @@ it("is there before the requests are counted, so that the rows do not move", asy
       <RepeatsBar />
     </main>,
   );
-  await screen.findByText("Requests that repeat this text from an earlier turn are not shown.");
+  await screen.findByText("More requests may contain this text only in earlier messages.");
 });
 
 it("has no number if the requests could not all be counted", async () => {
   await show("?said_here=tea", 1, 1, false);
   await screen.findByRole("button", { name: "Show these requests" });
-  expect(screen.getByRole("main")).toHaveTextContent(/^Requests that repeat this text from an earlier turn are not/);
+  expect(screen.getByRole("main")).toHaveTextContent(/^More requests may contain this text only in earlier/);
 });
 
 it.each(["?not.words=tea", "?response=tea", "?model=o1"])("is not shown without such a text: %s", async (search) => {

@@ -69,16 +69,14 @@ export function RepeatsBar() {
 }
 
 function barText(requests: number | undefined, areShown: boolean): string {
-  if (requests === 0) return "No request only repeats this text from an earlier turn.";
-  if (!areShown) return `${hiddenText(requests)} not shown.`;
-  if (requests === undefined) return "Some of these requests may only repeat this text from an earlier turn.";
-  const verb = requests === 1 ? "repeats" : "repeat";
-  return `${count(requests)} of these requests only ${verb} this text from an earlier turn.`;
+  if (requests === 0) return "No request contains this text only in earlier messages.";
+  if (!areShown) return hiddenText(requests);
+  if (requests === undefined) return "Some of these requests may contain this text only in earlier messages.";
+  return `${count(requests)} of these requests ${requests === 1 ? "contains" : "contain"} this text only in earlier messages.`;
 }
 
-/** `3 requests that repeat this text from an earlier turn are`. */
+/** `3 more requests contain this text only in earlier messages.` */
 export function hiddenText(requests: number | undefined): string {
-  if (requests === undefined) return "Requests that repeat this text from an earlier turn are";
-  const [one, many] = ["request that repeats", "requests that repeat"];
-  return `${plural(requests, one, many)} this text from an earlier turn ${requests === 1 ? "is" : "are"}`;
+  if (requests === undefined) return "More requests may contain this text only in earlier messages.";
+  return `${plural(requests, "more request contains", "more requests contain")} this text only in earlier messages.`;
 }

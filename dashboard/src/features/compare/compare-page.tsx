@@ -57,7 +57,7 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
           subject="The comparison"
           onRetry={() => void refetch()}
           invalid="Invalid address"
-          action={{ label: "Open the log", onClick: () => go(logHref(EMPTY_SEARCH)) }}
+          action={{ label: "Show requests", onClick: () => go(logHref(EMPTY_SEARCH)) }}
         />
       )}
       {data === undefined && error === null && <p className={pageCss.loading}>Comparing…</p>}

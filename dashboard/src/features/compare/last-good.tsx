@@ -18,7 +18,7 @@ export function NoLastGood({ id }: { id: string }) {
         subject="The last good request"
         onRetry={() => void refetch()}
         invalid="Invalid address"
-        action={{ label: "Open the log", onClick: () => go(logHref(EMPTY_SEARCH)) }}
+        action={{ label: "Show requests", onClick: () => go(logHref(EMPTY_SEARCH)) }}
       />
     );
   }

@@ -78,7 +78,7 @@ describe("the connect page", () => {
     const { where } = await renderAt("?namespace=ios", <ConnectPage />);
     expect(await screen.findByText(/1,204 requests so far. Latest/)).toHaveTextContent(/Latest: (\d s ago|just now)\./);
     expect(screen.queryByText(/Listening…/)).not.toBeInTheDocument();
-    await userEvent.click(screen.getByRole("link", { name: "Open the log" }));
+    await userEvent.click(screen.getByRole("link", { name: "Show requests" }));
     expect(where()).toBe("/requests");
   });
 

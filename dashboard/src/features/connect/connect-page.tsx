@@ -91,7 +91,7 @@ export function TrafficStatus({ requests, last, now }: Props) {
         .
       </span>
       <AppLink className={`strong ${pageCss.link}`} href={logHref(EMPTY_SEARCH)}>
-        Open the log
+        Show requests
       </AppLink>
     </Group>
   );

@@ -60,6 +60,7 @@ export function BaseUrlSection({ connection, route }: OnRouteProps) {
   const { base_url: baseUrl, upstream } = route;
   return (
     <>
+      <p className="small muted">Base URL for your client</p>
       <Group component="p" className={css.address} gap={6} wrap="nowrap">
         <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL" />
       </Group>

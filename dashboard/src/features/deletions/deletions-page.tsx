@@ -48,9 +48,9 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
     <Table className={css.table} borderColor="var(--color-border)">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Requested</Table.Th>
+          <Table.Th>Deletion requested</Table.Th>
           <Table.Th>By</Table.Th>
-          <Table.Th ta="end">Requests</Table.Th>
+          <Table.Th ta="end">Requests deleted</Table.Th>
           <Table.Th>Filter</Table.Th>
           <Table.Th>Removed from log</Table.Th>
           <Table.Th>Erased from disk</Table.Th>
@@ -60,13 +60,13 @@ function DeletionTable({ deletions }: { deletions: readonly DeletionRow[] }) {
       <Table.Tbody>
         {deletions.map((deletion) => (
           <Table.Tr key={deletion.id}>
-            <Table.Td className="nowrap" data-name="Requested">
+            <Table.Td className="nowrap" data-name="Deletion requested">
               <Timestamp at={deletion.requested_at} />
             </Table.Td>
             <Table.Td className="nowrap" data-name="By">
               <bdi>{deletion.requested_by}</bdi>
             </Table.Td>
-            <Table.Td className={css.number} data-name="Requests">
+            <Table.Td className={css.number} data-name="Requests deleted">
               {count(deletion.state === "removing" ? deletion.requests : deletion.removed)}
             </Table.Td>
             <Table.Td className="wrap-anywhere" data-name="Filter">
@@ -118,8 +118,8 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
         {removed_at === null
           ? "are being deleted."
           : done_at === null
-            ? "deleted, being erased."
-            : "deleted and erased."}
+            ? "removed from the log, not yet erased from the disk."
+            : "removed from the log and erased from the disk."}
       </p>
       <div role="status">
         {!is_final && (
@@ -189,8 +189,8 @@ function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; 
   if (check === null) {
     return (
       <p>
-        Not checked, because the log no longer has the values of the filter. To check, open the link that was shown
-        right after the deletion.
+        Not checked, because the log does not keep the values of the filter. To check, open the link that was shown
+        right after the deletion, or search the log for the values.
       </p>
     );
   }

@@ -106,7 +106,7 @@ it("a receipt is marked as not final until the requests are erased", async () =>
   expect(await screen.findByText(/^This receipt is not final/)).toHaveTextContent("being erased from the disk");
   receipt = DONE;
   await waitFor(() => expect(screen.queryByText(/not final/)).toBeNull(), { timeout: 3000 });
-  expect(screen.getByText("9 requests deleted and erased.")).toBeVisible();
+  expect(screen.getByText("9 requests removed from the log and erased from the disk.")).toBeVisible();
 });
 
 it("the list says which values are not kept", async () => {

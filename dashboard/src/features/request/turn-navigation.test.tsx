@@ -37,7 +37,7 @@ describe("an open request of a conversation", () => {
   it("shows its turn, with links to the conversation and to the turns beside it", async () => {
     answers.set(THREAD, () => Response.json(talk));
     const page = await open({ messages });
-    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · conversation view/ });
+    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · open conversation/ });
     expect(link).toHaveAttribute("href", `/thread?namespace=production#${id}`);
     await userEvent.click(screen.getByRole("button", { name: "turn 2" }));
     expect(onGo).toHaveBeenLastCalledWith("2");
@@ -68,21 +68,21 @@ describe("an open request of a conversation", () => {
   it("belongs to the thread of its session", async () => {
     answers.set("/api/thread?session=s-1&limit=100", () => Response.json(talk));
     await open({ messages, session: "s-1" });
-    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · conversation view/ });
+    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · open conversation/ });
     expect(link).toHaveAttribute("href", `/thread?session=s-1#${id}`);
   });
 
   it("has a link to the thread of its session even if nothing continues it", async () => {
     answers.set("/api/thread?session=s-1&limit=100", () => Response.json(threadPage([threadRow(id)])));
     await open({ messages, session: "s-1" });
-    const link = await screen.findByRole("link", { name: /^conversation view/ });
+    const link = await screen.findByRole("link", { name: /^open conversation/ });
     expect(link).toHaveAttribute("href", `/thread?session=s-1#${id}`);
   });
 
   it("opens the conversation view with a click on the link", async () => {
     answers.set(THREAD, () => Response.json(talk));
     const { where } = await open({ messages });
-    await userEvent.click(await screen.findByRole("link", { name: /conversation view/ }));
+    await userEvent.click(await screen.findByRole("link", { name: /open conversation/ }));
     expect(where()).toBe("/thread?namespace=production");
   });
 
@@ -110,7 +110,7 @@ describe("an open request of a conversation", () => {
     answers.set(THREAD, () => Response.json(threadPage([threadRow("8", { seq: 99_999_999 })])));
     answers.set(`${THREAD}&around=${id}`, () => Response.json(talk));
     await open({ messages });
-    expect(await screen.findByRole("link", { name: /^Turn 3 · conversation view/ })).toBeVisible();
+    expect(await screen.findByRole("link", { name: /^Turn 3 · open conversation/ })).toBeVisible();
     expect(screen.getByRole("button", { name: "turn 4" })).toBeVisible();
   });
 
@@ -122,7 +122,7 @@ describe("an open request of a conversation", () => {
     answers.set(THREAD, respond);
     const { where } = await open({ messages });
     await waitFor(() => expect(respond).toHaveBeenCalledOnce());
-    expect(screen.queryByRole("link", { name: /conversation view/ })).not.toBeInTheDocument();
+    expect(screen.queryByRole("link", { name: /open conversation/ })).not.toBeInTheDocument();
     expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
     await userEvent.keyboard("t");
     expect(where()).toBe("/requests?model=gpt-4o");

@@ -120,7 +120,7 @@ function ThreadLink({ thread, id, position }: ThreadLinkProps) {
   return (
     <AppLink ref={link} className={pageCss.value} href={threadHref(thread, id)}>
       {position !== undefined && `Turn ${position.turn}${position.turns === null ? "" : ` of ${position.turns}`} · `}
-      conversation view{" "}
+      open conversation{" "}
       <kbd className={css.key} aria-hidden="true">
         t
       </kbd>

@@ -82,11 +82,13 @@ export function describeTotal({ duration_ms: { p50 }, cost_usd }: Aggregate): st
 /** `position` goes from 0, the start of the first bar, to 1, the end of the last bar. */
 export type AxisLabel = { position: number; text: string };
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Labels of the time axis: the start, the end and three times in between. Long spans have days, short spans have clock
- * times. Spans between them have both, which leaves space only for the start and the end.
+ * Labels of the time axis: the start, the end and up to three times in between. Long spans have days, short spans have
+ * clock times. Spans between them have both, which leaves space only for the start and the end. Spans of less than an
+ * hour have seconds, because labels without them would be at the wrong place.
  */
 export function axisLabels(bars: readonly Bucket[], now = new Date()): AxisLabel[] {
   const [first, last] = [bars[0], bars.at(-1)];
@@ -94,10 +96,11 @@ export function axisLabels(bars: readonly Bucket[], now = new Date()): AxisLabel
   const span = last.to - first.from;
   const hasDays = span >= DAY_MS;
   const hasTimes = span < 4 * DAY_MS;
-  const positions = hasDays && hasTimes ? [0, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const hasSeconds = span < HOUR_MS;
+  const positions = hasDays && hasTimes ? [0, 1] : hasSeconds ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
   const labels = positions.map((position) => {
     const at = new Date(first.from + position * span);
-    const clock = clockTime(at.toISOString()).slice(0, 5);
+    const clock = clockTime(at.toISOString()).slice(0, hasSeconds ? 8 : 5);
     const date = day(at, now).replace(/ \d{4}$/, "");
     return { position, text: [hasDays && date, hasTimes && clock].filter(Boolean).join(" ") };
   });

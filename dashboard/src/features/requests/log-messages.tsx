@@ -57,7 +57,8 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   const isDeleted = useIsDeleted(toApiParams(search));
   const actions: Action[] = [];
   if (hasRange) actions.push({ label: "Show all time", onClick: () => open({ ...search, range: {} }) });
-  if (values.length > 0) {
+  // The only filter has its own button below.
+  if (values.length > (hasRange ? 0 : 1)) {
     actions.push({ label: "Clear all filters", onClick: () => open({ ...search, filter: [] }) });
   }
   // A likely value of the same field already says that no request has the only value of the filter.
@@ -232,7 +233,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
     return (
       <Message
         isError
-        actions={[{ label: "Most recent first", onClick: () => go({ search: withSort(search, undefined) }) }]}
+        actions={[{ label: "Most recently ended first", onClick: () => go({ search: withSort(search, undefined) }) }]}
       >
         <p>
           The log cannot be sorted by “<bdi>{sort}</bdi>”.

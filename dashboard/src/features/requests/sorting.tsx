@@ -62,7 +62,7 @@ export function SortLink({ field, unsorted, children }: SortLinkProps) {
   const { label = field, highest, lowest } = SORT_FIELDS[field] ?? {};
   const { sort } = search;
   const order = sort !== field ? undefined : (search.order ?? "desc");
-  const next = order === undefined ? highest : order === "desc" ? lowest : "Most recent first";
+  const next = order === undefined ? highest : order === "desc" ? lowest : "Most recently ended first";
   const sorted = (base: typeof search) =>
     withSort(base, order === "asc" ? undefined : field, order === "desc" ? "asc" : undefined);
   const follow = (event: MouseEvent) => {
@@ -124,7 +124,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
           </span>
           {instead === undefined && (
             <Button variant="default" size="compact-xs" onClick={toUsualOrder}>
-              Most recent first
+              Most recently ended first
             </Button>
           )}
           <Button variant="default" size="compact-xs" onClick={onRefresh}>
@@ -153,7 +153,7 @@ function SortSelect() {
       value={sort === "" ? "" : `${sort} ${order}`}
       onChange={({ currentTarget }) => sortBy(currentTarget.value)}
     >
-      <option value="">Most recent first</option>
+      <option value="">Most recently ended first</option>
       {Object.entries(SORT_FIELDS).flatMap(([field, { highest, lowest }]) => [
         <option key={`${field} desc`} value={`${field} desc`}>
           {highest}

@@ -1,9 +1,10 @@
 /** Notes for the whole page: sample data, and a new version of the page. */
 
-import { Button, CloseButton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PAGE } from "~/api/page-config";
 import { useStatus } from "~/api/status";
+import { QuietButton } from "~/ui/quiet-button";
 import css from "./status-bar.module.css";
 
 const NAME = "sample-data";
@@ -26,7 +27,9 @@ export function SampleNote() {
       title="The requests are sample data. Send your own requests to the base URL."
     >
       <strong>Sample data</strong> <span className={css.source}>from a simulated upstream</span>
-      <CloseButton size="sm" aria-label="Hide the note about sample data" onClick={dismiss} />
+      <QuietButton label="Hide the note about sample data" onClick={dismiss}>
+        Hide
+      </QuietButton>
     </section>
   );
 }

@@ -24,12 +24,13 @@ export const Outline = memo(function Outline({ lanes, position, onTurn }: Props)
   return (
     <nav className={css.outline} aria-label="Turns" onKeyDown={move}>
       <ol className="plain-list">
-        {requests.map((request) => (
+        {requests.map((request, at) => (
           <OutlineItem
             key={request.id}
             request={request}
             calls={callsOf.get(request.id)}
             isConversation={lanes.lanes[request.lane]?.conversation !== null}
+            isFirst={at > 0 && requests[at - 1]?.lane !== request.lane}
             isCurrent={request.id === current}
             isInTabOrder={request.id === inTabOrder}
             onTurn={onTurn}
@@ -54,6 +55,8 @@ type ItemProps = {
   request: LaneRequest;
   calls: readonly LaneCall[] | undefined;
   isConversation: boolean;
+  /** Whether another conversation begins, which a line shows. */
+  isFirst: boolean;
   isCurrent: boolean;
   isInTabOrder: boolean;
   onTurn: (id: string) => void;
@@ -61,10 +64,10 @@ type ItemProps = {
 
 const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }: ItemProps) {
   const { id, turn, preview, failed, result } = request;
-  const { isConversation, isCurrent, isInTabOrder, onTurn } = rest;
+  const { isConversation, isFirst, isCurrent, isInTabOrder, onTurn } = rest;
   const failedCalls = calls.filter((call) => call.failed).length;
   return (
-    <li ref={isCurrent ? scrollIntoOutline : undefined}>
+    <li ref={isCurrent ? scrollIntoOutline : undefined} className={isFirst ? css.first : undefined}>
       <button
         type="button"
         className={css.item}

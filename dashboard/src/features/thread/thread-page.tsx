@@ -168,17 +168,13 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
           />
         )}
         <GoToTurn lanes={lanes} drawn={isOpen ? drawn : ALL} onTurn={onTurn} />
-        {isOpen && drawn !== ALL && (
-          <span className="muted">
-            The bars show this conversation. The numbers and the table are those of all conversations.
-          </span>
-        )}
       </Group>
       {isOpen && (
         <Suspense fallback={<p className={pageCss.loading}>Loading…</p>}>
           <LazyTimeline
             lanes={lanes}
             groups={drawn === ALL ? groups : groups.filter(({ key }) => key === drawn)}
+            isPart={drawn !== ALL}
             onTurn={onTurn}
           />
         </Suspense>

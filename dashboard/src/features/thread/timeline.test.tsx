@@ -146,9 +146,11 @@ it("says which conversations are drawn, and that times at once count once", asyn
   await open();
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(select).toHaveDisplayValue("all conversations");
-  expect(screen.queryByText(/bars show this/)).toBeNull();
+  expect(screen.queryByText("All conversations:")).toBeNull();
+  expect(screen.getByRole("columnheader", { name: "Tool" })).toBeVisible();
   await userEvent.selectOptions(select, "Question 1 · 22:02:00 · 3 requests");
-  expect(screen.getByText(/^The bars show this conversation/)).toBeVisible();
+  expect(screen.getByText("All conversations:")).toBeVisible();
+  expect(screen.getByRole("columnheader", { name: "Tool (all conversations)" })).toBeVisible();
   expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
   const tools = screen.getByText("tool time", { selector: "dt" }).parentElement;
   expect(tools?.title).toContain("Calls at the same time count once here, and each in the table.");

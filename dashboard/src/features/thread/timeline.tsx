@@ -1,5 +1,6 @@
 /** The timeline of a thread: its totals, the lanes of models and tools, and a table of the tools. */
 
+import { Group } from "@mantine/core";
 import { useState } from "react";
 import { duration } from "~/format/duration";
 import { count, plural } from "~/format/number";
@@ -14,8 +15,9 @@ import { TimelineChart } from "./timeline-chart";
 
 type Props = {
   lanes: Lanes;
-  /** The conversations that are drawn. The totals and the tools are those of all conversations. */
   groups: readonly LaneGroup[];
+  /** Whether `groups` are only some of the conversations. The totals and the tools are those of all conversations. */
+  isPart: boolean;
   onTurn: ShowTurn;
 };
 
@@ -23,7 +25,7 @@ type Props = {
 type Opened = { key: string; failedOf?: string; opener: Element | null; opening: number };
 
 /** Selecting a request shows its turn. Selecting a call shows its arguments and its result beside the tools. */
-export function Timeline({ lanes, groups, onTurn }: Props) {
+export function Timeline({ lanes, groups, isPart, onTurn }: Props) {
   const [opened, setOpened] = useState<Opened>();
   const call = lanes.calls.find((each) => callKey(each) === opened?.key);
   const open = (selected: LaneCall, more?: { failedOf: string }) =>
@@ -55,11 +57,19 @@ export function Timeline({ lanes, groups, onTurn }: Props) {
   };
   return (
     <div className={css.timeline}>
-      <FactList facts={factsOf(lanes.totals)} />
+      <Group gap="2px 18px" align="baseline">
+        {isPart && <span className="muted">All conversations:</span>}
+        <FactList facts={factsOf(lanes.totals)} />
+      </Group>
       <TimelineChart groups={groups} selected={opened?.key} onCall={open} onTurn={onTurn} />
       {lanes.tools.length > 0 && (
         <div className={css.below}>
-          <ToolTable lanes={lanes} onCall={open} onFailed={openFailed} />
+          <ToolTable
+            lanes={lanes}
+            heading={isPart ? "Tool (all conversations)" : "Tool"}
+            onCall={open}
+            onFailed={openFailed}
+          />
           <div className={css.place}>
             {call !== undefined && (
               <CallPanel
@@ -121,10 +131,15 @@ function factsOf(totals: LaneTotals) {
 /** Number of tools in the table until it is expanded. */
 const FEW = 5;
 
-type ToolTableProps = { lanes: Lanes; onCall: (call: LaneCall) => void; onFailed: (tool: string) => void };
+type ToolTableProps = {
+  lanes: Lanes;
+  heading: string;
+  onCall: (call: LaneCall) => void;
+  onFailed: (tool: string) => void;
+};
 
 /** The tools by their total time, with buttons that show the longest and the failed calls. */
-function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps) {
+function ToolTable({ lanes: { tools, calls }, heading, onCall, onFailed }: ToolTableProps) {
   const [isWhole, setWhole] = useState(false);
   const callsOf = (name: string) => calls.filter((call) => call.name === name);
   const longestOf = (name: string) => callsOf(name).reduce((best, call) => (timeOf(call) > timeOf(best) ? call : best));
@@ -134,7 +149,7 @@ function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps
         <caption className="visually-hidden">Tools by total time</caption>
         <thead>
           <tr>
-            <th scope="col">Tool</th>
+            <th scope="col">{heading}</th>
             <th scope="col">Calls</th>
             <th scope="col">Total time</th>
             <th scope="col">Longest</th>

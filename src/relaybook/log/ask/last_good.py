@@ -69,7 +69,7 @@ class LastGood(Struct, kw_only=True):
 _MESSAGES: Final[dict[Relation, str]] = {
     "same_messages": "with the same messages",
     "same_conversation": "of this conversation",
-    "same_prompt": "whose prompt has the same beginning",
+    "same_prompt": "whose prompt starts the same",
     "same_model": "with the same namespace, path and model",
     "same_namespace": "with the same namespace",
 }

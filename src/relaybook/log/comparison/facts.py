@@ -20,7 +20,7 @@ FIELDS: Final[dict[Group, dict[str, str]]] = {
         "error_code": "error code",
         "error_message": "error message",
         "finish_reason": "finish reason",
-        "stream_ended": "stream ended",
+        "stream_ended": "end of stream",
     },
     "request": {
         "model": "model",
