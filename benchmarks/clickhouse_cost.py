@@ -6,6 +6,7 @@ up after a peak. docs/how-to/scale.md has the tables.
 """
 
 import json
+import sys
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -17,9 +18,15 @@ _DAY_SECONDS: Final = 86_400
 
 
 def figure(part: str, what: str) -> float:
-    """Return a result of a part of the benchmark."""
+    """Return a result of a part of the benchmark. Exits with a message if the latest run did not measure it."""
     figures = json.loads((_LATEST / f"{part}.json").read_text())["figures"]
-    return float(next(each["value"] for each in figures if each["what"] == what))
+    for each in figures:
+        if each["what"] == what:
+            return float(each["value"])
+    sys.exit(
+        f"The latest run of the part {part} did not measure “{what}”. Run python -m benchmarks {part}, without "
+        "RELAYBOOK_BIG_LOG_STORE."
+    )
 
 
 def cpu_us() -> dict[str, float]:

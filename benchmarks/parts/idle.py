@@ -38,7 +38,7 @@ def run(bench: Bench) -> Result:
     result = Result("idle", METHOD)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    idle = 500 if bench.quick else min(IDLE, hard - _SPARE_DESCRIPTORS)
+    idle = 500 if bench.quick else min(IDLE, hard // 2 - _SPARE_DESCRIPTORS)  # the relay needs two for each
     with ExitStack() as stack:
         provider = stack.enter_context(start_provider(bench.place("nginx"), FIVE))
         url = f"http://127.0.0.1:{provider.port}/v1"

@@ -76,7 +76,7 @@ def _crowd(bench: Bench) -> dict[str, Any]:
     events = 5 if bench.quick else _EVENTS
     streams = 100 if bench.quick else STREAMS
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS
-    idle = 500 if bench.quick else min(IDLE, descriptors - 2 * streams)
+    idle = 500 if bench.quick else min(IDLE, descriptors // 2 - 2 * streams)  # the relay needs two for each
     with ExitStack() as stack:
         provider, port = start_event_provider(bench.place("events"), events=events, interval_ms=1000)
         stack.callback(provider.kill)

@@ -211,7 +211,7 @@ def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world
 
     list_ = tab.page.locator("[data-log]")
     tab.open_log("/requests?sort=cost_usd")
-    press("Most recently ended first")
+    press("Clear sort")
     expect(list_).to_be_focused()
     expect(tab.page.locator("table[data-sort]")).to_have_count(0)
     tab.press("j", "x")

@@ -54,7 +54,7 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
     expect(sort_bar(tab)).to_have_text("Cheapest first · 1 not shown (cost unknown)")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
-    tab.page.get_by_role("button", name="Most recently ended first").click()
+    tab.page.get_by_role("button", name="Clear sort").click()
     tab.wait_for_query()
     tab.wait_for_first(log[-1])
     expect(head(tab, "Cost")).not_to_have_attribute("aria-sort", "ascending")
@@ -133,7 +133,7 @@ def test_an_unknown_sort_field_is_an_error_with_a_button_that_sorts_by_newest(ta
     tab.guard.expect(r"Failed to load resource: the server responded with a status of 400")
     tab.open("/requests?sort=namespace")
     expect(tab.page.get_by_role("alert")).to_contain_text("The log cannot be sorted by “namespace”.")
-    tab.page.get_by_role("button", name="Most recently ended first").click()
+    tab.page.get_by_role("button", name="Clear sort").click()
     tab.wait_for_query()
 
 

@@ -134,7 +134,7 @@ it("a text search is limited to a part of the request in its chip", async () => 
   const { where } = await renderAt("?words=refund", <FilterBar />);
   await userEvent.selectOptions(
     await screen.findByRole("combobox", { name: "Where to search for refund" }),
-    "new text",
+    "text in this turn",
   );
   expect(where()).toBe("/requests?said_here=refund");
 });

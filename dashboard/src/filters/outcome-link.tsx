@@ -36,7 +36,7 @@ function Running({ row, className }: Props) {
       <span className="pulse" aria-hidden="true">
         {sign}
       </span>{" "}
-      {isPaused ? "Running when paused" : text}
+      {isPaused ? "Was running when paused" : text}
     </span>
   );
 }

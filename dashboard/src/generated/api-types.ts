@@ -652,7 +652,7 @@ export type LastGood = {
   is_later: boolean;
   /** `false` if a search was stopped at its deadline. */
   complete: boolean;
-  /** What was found, in one or two sentences. `A` is the good request. */
+  /** What was found, in one or two sentences. `A` is the good request and `B` the given one. */
   message: string;
 };
 

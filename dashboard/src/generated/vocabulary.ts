@@ -5,7 +5,7 @@ import type { LogGap, Row } from "./api-types";
 /** Labels of fields, if they differ from the name. */
 export const FIELD_LABELS: Readonly<Record<string, string>> = {
   finish_reason: "finish reason",
-  stream_ended: "stream ended",
+  stream_ended: "end of stream",
   first_token: "first token",
   tokens_per_second: "tokens/s",
   input_tokens: "input tokens",
@@ -17,7 +17,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   response_bytes: "response size",
   contains: "text",
   words: "text",
-  said_here: "new text",
+  said_here: "text in this turn",
   from: "started since",
   to: "started before",
   retry_count: "retry count",

@@ -29,7 +29,7 @@ const HINTS = [
   ["j k", "move"],
   ["↵", "open"],
   ["n", "filter by namespace"],
-  ["m", "menu"],
+  ["m", "row menu"],
   ["/", "search"],
   ["1–9", "pinned namespaces"],
 ] as const;

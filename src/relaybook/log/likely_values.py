@@ -54,7 +54,9 @@ def _likely_values(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Lik
     elif name not in LISTED_FIELDS:
         return
     for value in term.values:
-        if reader.count(Filter((Term(term.name, (value,)),)), deadline_ns).requests:
+        # A count would read all matches, which can be millions.
+        found = reader.page(Filter((Term(term.name, (value,)),)), 1, None, deadline_ns)
+        if found.records or not found.complete:
             continue
         what = f"has the {_label(term.name)} {value}"
         with_prefix = _values(reader, term.name, value, deadline_ns) if value else []

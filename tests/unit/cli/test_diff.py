@@ -62,7 +62,7 @@ def test_estimates_have_a_sign() -> None:
 
 def test_the_end_of_a_stream_is_said_in_words() -> None:
     found = report(compared(of_a={"stream_ended": "done"}, stream_ended="cut"))
-    assert "   stream ended          complete → interrupted" in found.splitlines()
+    assert "   end of stream         complete → interrupted" in found.splitlines()
 
 
 def test_a_terminal_has_colors_besides_the_signs() -> None:

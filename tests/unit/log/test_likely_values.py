@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from tests.support.api_log import client_of, log_of, open_of, record_of
+from tests.support.api_log import client_of, entry_of, log_of, open_of, record_of
 from tests.support.memory_store import MemoryStore
 from tests.support.records import soon
 
 from relaybook.log.likely_values import likely_value, likely_values_of
-from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Batch
+from relaybook.log.store.port import Batch, Page
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +117,16 @@ def test_a_page_with_running_requests_or_without_time_has_no_likely_values() -> 
             raise DeadlinePassed
 
     assert "likely_values" not in client_of(Slow()).get("/api/requests?namespace=Production").json()
+
+
+class CutOff(MemoryStore):
+    """A log in which every search for a page is stopped at its deadline."""
+
+    def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        return Page(records=[], next_cursor=None, newer_cursor=None, complete=False)
+
+
+def test_no_value_is_suggested_for_a_value_whose_search_was_stopped() -> None:
+    log = CutOff()
+    log.commit(Batch(entries=[entry_of(record_of(1, namespace="production"))]))
+    assert likely_values_of(log, Filter((Term("namespace", ("Production",)),)), soon()) == []

@@ -115,11 +115,11 @@ it("says that requests are equal, and what could not be compared", async () => {
 it("marks estimates, and says in words how a stream ended", async () => {
   await compare(
     comparison({
-      summary: "Different: stream ended.",
+      summary: "Different: end of stream.",
       a: { ...A, stream_ended: "done" },
       b: { ...B, stream_ended: "cut", tokens_estimated: true },
       facts: [
-        { group: "result", name: "stream_ended", label: "stream ended", a: "done", b: "cut" },
+        { group: "result", name: "stream_ended", label: "end of stream", a: "done", b: "cut" },
         { group: "timing", name: "tokens_per_second", label: "tokens/s", a: 147, b: 59 },
         { group: "usage", name: "input_tokens", label: "input tokens", a: 136, b: 125 },
         { group: "usage", name: "output_tokens", label: "output tokens", a: 45, b: 14 },
@@ -131,7 +131,7 @@ it("marks estimates, and says in words how a stream ended", async () => {
     ...["A complete", "B interrupted", "A 147", "B ≈59", "A 136", "B ≈125", "A 45", "B ≈14"],
     ...["A $0.20", "B ≈$0.10"],
   ]);
-  const link = screen.getByRole("link", { name: "Filter by stream ended cut: interrupted" });
+  const link = screen.getByRole("link", { name: "Filter by end of stream cut: interrupted" });
   expect(link).toHaveAttribute("href", "/requests?stream_ended=cut");
 });
 

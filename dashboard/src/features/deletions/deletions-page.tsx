@@ -176,8 +176,8 @@ function StoredFilter({ receipt: { filter, check } }: { receipt: DeletionReceipt
       {lacksValues && (
         <p className={css.hint}>
           {known !== undefined
-            ? "The log does not keep the values after the deletion; this link still has them."
-            : "The log does not keep the values, because they can identify a person."}
+            ? "The receipt does not keep the values; this link still has them."
+            : "The receipt does not keep the values, because they can identify a person."}
         </p>
       )}
     </>
@@ -189,8 +189,8 @@ function MatchesNow({ receipt: { check }, params }: { receipt: DeletionReceipt; 
   if (check === null) {
     return (
       <p>
-        Not checked, because the log does not keep the values of the filter. To check, open the link that was shown
-        right after the deletion, or search the log for the values.
+        Not checked, because this receipt does not store the values of the filter. To check, search the log for the
+        values, or open the link that was shown right after the deletion.
       </p>
     );
   }

@@ -75,16 +75,14 @@ it("a receipt says which values the log does not keep", async () => {
   answer(DONE);
   await openReceipt("");
   expect(await screen.findByText(/^user \(value not kept\) · started before 2026-11-21/)).toBeVisible();
-  expect(screen.getByText(/^The log does not keep the values, because/)).toBeVisible();
+  expect(screen.getByText(/^The receipt does not keep the values, because/)).toBeVisible();
 });
 
 it("a receipt whose link has the filter shows its values, and when the matching requests were counted", async () => {
   answer({ ...DONE, check: CHECK });
   await openReceipt("?user=cy&to=2026-11-21T13:00:00Z");
   expect(await screen.findByText(/^user is cy · started before 2026-11-21/)).toBeVisible();
-  expect(
-    screen.getByText("The log does not keep the values after the deletion; this link still has them."),
-  ).toBeVisible();
+  expect(screen.getByText("The receipt does not keep the values; this link still has them.")).toBeVisible();
   expect(screen.getByText(/match the filter, checked/)).toHaveTextContent(
     "No requests match the filter, checked 2026-11-23 18:00:00 +09:00 (2026-11-23 09:00:00 UTC).",
   );

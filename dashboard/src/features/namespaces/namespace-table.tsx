@@ -109,7 +109,7 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
           <NamespaceChip namespace={row.namespace} /> {group !== null && <span className="small muted">{group}</span>}
         </Group>
       </th>
-      <td className={css.hours}>{spark !== undefined && <Sparkline spark={spark} />}</td>
+      <td className={css.hours}>{spark === undefined ? NO_SPARK : <Sparkline spark={spark} />}</td>
       <td className={css.requests}>
         {count(row.requests)}
         <span className={css.unit}> {row.requests === 1 ? "request" : "requests"}</span>
@@ -129,6 +129,12 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
     </tr>
   );
 });
+
+const NO_SPARK = (
+  <span className="muted" title="Only pinned namespaces and the busiest others have a chart.">
+    –
+  </span>
+);
 
 type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
 

@@ -80,9 +80,11 @@ it("a group with requests but without a number is told from a group with few req
   await renderAt("?by=model", <OverviewContent />, [], "/overview");
   const figure = (name: string) => screen.getByRole("heading", { name }).closest("figure");
   await screen.findAllByRole("figure");
-  expect(figure("Duration")).toHaveTextContent("No timing recorded: gpt-2. Too few requests for a line: gpt-3");
+  expect(figure("Duration")).toHaveTextContent(
+    "No timing recorded: gpt-2. Too few requests per interval for a line: gpt-3",
+  );
   expect(figure("Cached share")).toHaveTextContent(
-    "No cached tokens reported: gpt-2. Too few requests for a line: gpt-3",
+    "No cached tokens reported: gpt-2. Too few requests per interval for a line: gpt-3",
   );
   expect(figure("First token")).toHaveTextContent("No first token recorded.");
 });

@@ -134,7 +134,7 @@ describe("an open request", () => {
 
   it("says how a stream ended if it has no end marker", async () => {
     await open({ stream: true, stream_ended: "no_done" });
-    const link = screen.getByRole("link", { name: "Filter by stream ended no_done: without its end marker" });
+    const link = screen.getByRole("link", { name: "Filter by end of stream no_done: without its end marker" });
     expect(link.parentElement).toHaveTextContent(/^200 · streamed, without its end marker$/);
     expect(link).toHaveAttribute("href", "/requests?model=gpt-4o&stream_ended=no_done");
   });
@@ -269,7 +269,7 @@ describe("while the next request loads", () => {
     await openFirst();
     await userEvent.click(screen.getByRole("button", { name: "Delete this request…" }));
     expect(await screen.findByRole("dialog")).toHaveTextContent("Delete this request");
-    fireEvent.click(screen.getByText("next"));
+    fireEvent.click(screen.getByText("next request"));
     await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   });
 });

@@ -110,13 +110,13 @@ function TopBar({ request, isUnknown, previous, next, onGo, onClose }: TopBarPro
         </kbd>
       </QuietButton>
       <QuietButton disabled={previous === null} onClick={() => previous !== null && onGo(previous)}>
-        previous <span className="visually-hidden">request</span>
+        <span aria-hidden="true">↑</span> <span className="visually-hidden">previous request</span>
         <kbd className={css.key} aria-hidden="true">
           k
         </kbd>
       </QuietButton>
       <QuietButton disabled={next === null} onClick={() => next !== null && onGo(next)}>
-        next <span className="visually-hidden">request</span>
+        <span aria-hidden="true">↓</span> <span className="visually-hidden">next request</span>
         <kbd className={css.key} aria-hidden="true">
           j
         </kbd>

@@ -19,6 +19,7 @@ import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
 import pageCss from "~/ui/page.module.css";
+import { TagIcon } from "~/ui/tag-icon";
 import { useNow, useToday } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
 import { type ColumnId, propertyColumn, propertyName } from "./columns";
@@ -267,7 +268,7 @@ function aroundHit(text: string, pattern: RegExp | undefined, other: string | nu
   return text;
 }
 
-/** The number of properties that have no column: `+3`. Their names and values are in the tooltip. */
+/** The number of properties that have no column. Their names and values are in the tooltip. */
 function MoreProperties({ row, columns }: CellsProps) {
   const others = Object.entries(row.properties).filter(([name]) => !columns.includes(propertyColumn(name)));
   if (others.length === 0) return null;
@@ -275,7 +276,9 @@ function MoreProperties({ row, columns }: CellsProps) {
   const words = `${heading}:\n${others.map(([name, value]) => `${name}: ${value}`).join("\n")}`;
   return (
     <span className={tableCss.more} title={words}>
-      <span aria-hidden="true">+{others.length}</span>
+      <span aria-hidden="true">
+        <TagIcon /> {others.length}
+      </span>
       <span className="visually-hidden">{words}</span>
     </span>
   );

@@ -5,6 +5,7 @@ import { type ReactNode, Suspense, useRef } from "react";
 import { useActions } from "~/ui/actions";
 import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
+import { TagIcon } from "~/ui/tag-icon";
 import { BUTTON_WIDTH, type ColumnId, columnOf, columnWidth, type LogView, labelOf, propertyName } from "./columns";
 import css from "./log-table.module.css";
 import { SelectAllCheckbox } from "./row-selection";
@@ -61,11 +62,17 @@ function titleOf(id: ColumnId, automatic: ColumnId | undefined): ReactNode {
       </>
     );
   const [field] = columnOf(id).sorts ?? [];
-  if (id === automatic) {
-    const title = `The property ${label}. This column was selected automatically. You can select others in the menu of columns.`;
-    return <span title={title}>{label}</span>;
-  }
+  if (propertyName(id) !== undefined) return <PropertyTitle label={label} isAutomatic={id === automatic} />;
   return field === undefined ? <span title={label}>{label}</span> : <SortLink field={field}>{label}</SortLink>;
+}
+
+function PropertyTitle({ label, isAutomatic }: { label: string; isAutomatic: boolean }) {
+  const why = "This column was selected automatically. You can select others in the menu of columns.";
+  return (
+    <span title={`The property ${label}.${isAutomatic ? ` ${why}` : ""}`}>
+      <TagIcon /> {label}
+    </span>
+  );
 }
 
 export function columnClass(id: ColumnId): string | undefined {

@@ -54,7 +54,7 @@ it("a sort field that does not exist is named, without the list of all others", 
   const error = new ApiError(400, { message, code: "bad_parameter", param: "sort" });
   const { where } = await renderAt("?model=o1&sort=nonsense", <LogError error={error} onAgain={() => {}} />);
   expect(await screen.findByRole("alert")).toHaveTextContent(/^The log cannot be sorted by “nonsense”\./);
-  await userEvent.click(screen.getByRole("button", { name: "Most recently ended first" }));
+  await userEvent.click(screen.getByRole("button", { name: "Clear sort" }));
   expect(where()).toBe("/requests?model=o1");
 });
 

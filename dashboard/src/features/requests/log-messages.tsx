@@ -231,10 +231,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
   const { range, sort } = search;
   if (error instanceof ApiError && error.param === "sort") {
     return (
-      <Message
-        isError
-        actions={[{ label: "Most recently ended first", onClick: () => go({ search: withSort(search, undefined) }) }]}
-      >
+      <Message isError actions={[{ label: "Clear sort", onClick: () => go({ search: withSort(search, undefined) }) }]}>
         <p>
           The log cannot be sorted by “<bdi>{sort}</bdi>”.
         </p>

@@ -109,5 +109,5 @@ it("a sorted log that could not be read does not say that no request has a value
   await renderAt("?sort=cost_usd", <RequestsPage />);
   expect(await screen.findByText(/^The log could not be read/)).toBeVisible();
   expect(screen.queryByText(/^No matching request/)).toBeNull();
-  expect(screen.getByRole("button", { name: "Most recently ended first" })).toBeVisible();
+  expect(screen.getByRole("button", { name: "Clear sort" })).toBeVisible();
 });

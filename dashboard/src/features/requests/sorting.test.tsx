@@ -91,7 +91,7 @@ it.each([
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
   await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));
-  await userEvent.click(screen.getByRole("button", { name: "Most recently ended first" }));
+  await userEvent.click(screen.getByRole("button", { name: "Clear sort" }));
   expect(where()).toBe("/requests?model=o1");
 });
 

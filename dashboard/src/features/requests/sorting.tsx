@@ -123,8 +123,13 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
             {!isLoading && !isComplete && `. ${incomplete(order)}`}
           </span>
           {instead === undefined && (
-            <Button variant="default" size="compact-xs" onClick={toUsualOrder}>
-              Most recently ended first
+            <Button
+              variant="default"
+              size="compact-xs"
+              title="Show the requests that ended last first"
+              onClick={toUsualOrder}
+            >
+              Clear sort
             </Button>
           )}
           <Button variant="default" size="compact-xs" onClick={onRefresh}>

@@ -28,7 +28,7 @@ export function SampleNote() {
     >
       <strong>Sample data</strong> <span className={css.source}>from a simulated upstream</span>
       <QuietButton label="Hide the note about sample data" onClick={dismiss}>
-        Hide
+        Hide note
       </QuietButton>
     </section>
   );

@@ -29,8 +29,7 @@ export const Outline = memo(function Outline({ lanes, position, onTurn }: Props)
             key={request.id}
             request={request}
             calls={callsOf.get(request.id)}
-            isConversation={lanes.lanes[request.lane]?.conversation !== null}
-            isFirst={at > 0 && requests[at - 1]?.lane !== request.lane}
+            isFirst={beginsConversation(request, requests[at - 1])}
             isCurrent={request.id === current}
             isInTabOrder={request.id === inTabOrder}
             onTurn={onTurn}
@@ -40,6 +39,11 @@ export const Outline = memo(function Outline({ lanes, position, onTurn }: Props)
     </nav>
   );
 });
+
+/** Requests of one lane can be several conversations, which all begin with turn 1. */
+function beginsConversation({ lane, turn }: LaneRequest, before: LaneRequest | undefined): boolean {
+  return before !== undefined && (lane !== before.lane || turn < before.turn);
+}
 
 function callsByRequest(calls: readonly LaneCall[]): Map<string, LaneCall[]> {
   const found = new Map<string, LaneCall[]>();
@@ -54,7 +58,6 @@ function callsByRequest(calls: readonly LaneCall[]): Map<string, LaneCall[]> {
 type ItemProps = {
   request: LaneRequest;
   calls: readonly LaneCall[] | undefined;
-  isConversation: boolean;
   /** Whether another conversation begins, which a line shows. */
   isFirst: boolean;
   isCurrent: boolean;
@@ -64,7 +67,7 @@ type ItemProps = {
 
 const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }: ItemProps) {
   const { id, turn, preview, failed, result } = request;
-  const { isConversation, isFirst, isCurrent, isInTabOrder, onTurn } = rest;
+  const { isFirst, isCurrent, isInTabOrder, onTurn } = rest;
   const failedCalls = calls.filter((call) => call.failed).length;
   return (
     <li ref={isCurrent ? scrollIntoOutline : undefined} className={isFirst ? css.first : undefined}>
@@ -77,7 +80,7 @@ const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }
       >
         <span className={css.turn}>
           <span className="visually-hidden">Turn </span>
-          {isConversation ? turn : "·"}
+          {turn}
         </span>
         <span className={css.texts}>
           <bdi className="ellipsis">{preview ?? "–"}</bdi>

@@ -62,14 +62,17 @@ class LastGood(Struct, kw_only=True):
     ]
     is_later: Annotated[bool, Meta(description="`true` if the request was recorded after the given request.")]
     complete: Annotated[bool, Meta(description="`false` if a search was stopped at its deadline.")]
-    message: Annotated[str, Meta(description="What was found, in one or two sentences. `A` is the good request.")]
+    message: Annotated[
+        str,
+        Meta(description="What was found, in one or two sentences. `A` is the good request and `B` the given one."),
+    ]
 
 
 #: What is said about each relation.
 _MESSAGES: Final[dict[Relation, str]] = {
     "same_messages": "with the same messages",
     "same_conversation": "of this conversation",
-    "same_prompt": "whose prompt starts the same",
+    "same_prompt": "whose {start} starts the same",
     "same_model": "with the same namespace, path and model",
     "same_namespace": "with the same namespace",
 }
@@ -97,12 +100,12 @@ def last_good(reader: Reader, any_id: str, deadline_ns: int) -> LastGood:
     directions = (False,) if view.record.seq is None else (False, True)  # no finished request follows a running one
     for is_later in directions:
         for relation, record in () if prompt is None else search.alike(prompt, is_later=is_later):
-            return _answer(search, record, relation, is_later=is_later, is_prompt_known=True)
+            return _answer(search, record, relation, prompt, is_later=is_later)
     for relation in _NEAREST:
         for is_later in directions:
             for record in search.nearest(relation, is_later=is_later):
-                return _answer(search, record, relation, is_later=is_later, is_prompt_known=prompt is not None)
-    return _answer(search, None, None, is_later=False, is_prompt_known=prompt is not None)
+                return _answer(search, record, relation, prompt, is_later=is_later)
+    return _answer(search, None, None, prompt, is_later=False)
 
 
 class _Search:
@@ -241,7 +244,7 @@ def _begin_alike(prompt: _Prompt, other: _Prompt) -> bool:
 
 
 def _answer(
-    search: _Search, record: Record | None, relation: Relation | None, *, is_later: bool, is_prompt_known: bool
+    search: _Search, record: Record | None, relation: Relation | None, prompt: _Prompt | None, *, is_later: bool
 ) -> LastGood:
     is_alike = relation is not None and relation not in _NEAREST
     return LastGood(
@@ -250,17 +253,19 @@ def _answer(
         relation=relation,
         is_later=is_later,
         complete=search.complete,
-        message=_message(relation, is_alike=is_alike, is_later=is_later, is_prompt_known=is_prompt_known),
+        message=_message(relation, prompt, is_alike=is_alike, is_later=is_later),
     )
 
 
-def _message(relation: Relation | None, *, is_alike: bool, is_later: bool, is_prompt_known: bool) -> str:
+def _message(relation: Relation | None, prompt: _Prompt | None, *, is_alike: bool, is_later: bool) -> str:
     if relation is None:
         return "The namespace has no other good request."
     if is_alike and is_later:
-        return "No earlier request with this prompt was good. A is the first good one after it."
-    found = f"{'first good request after it' if is_later else 'last good request'} {_MESSAGES[relation]}"
+        return "No earlier request with this prompt was good. A is the first good request after B."
+    start = "system prompt" if prompt is not None and prompt.has_system else "first message"
+    described = _MESSAGES[relation].format(start=start)
+    found = f"first good request after B {described}" if is_later else f"last good request before B {described}"
     if is_alike:
         return f"A is the {found}."
-    reason = "No good request has this prompt." if is_prompt_known else "The prompt of this request cannot be read."
+    reason = "No good request has this prompt." if prompt is not None else "The prompt of this request cannot be read."
     return f"{reason} The nearest is the {found}."
