@@ -34,7 +34,7 @@ def test_a_typed_text_finds_the_turn_that_said_it_and_one_click_shows_the_turns_
     expect(tab.filter_bar).to_contain_text("2 requests")
     expect(main).to_contain_text("4 more requests contain this text")
 
-    main.get_by_role("button", name="Show these requests").press("Enter")
+    main.get_by_role("button", name="Show them too").press("Enter")
     tab.wait_for_query(("words", "quokka"))
     tab.wait_for_rows(6)
     assert tab.ids() == [repeated, said, *reversed(turns[1:])]
@@ -42,7 +42,7 @@ def test_a_typed_text_finds_the_turn_that_said_it_and_one_click_shows_the_turns_
     expect(main).to_contain_text("4 of these requests contain this text only in earlier messages.")
     expect(tab.row(turns[4])).to_contain_text("said earlier")
     expect(tab.row(turns[1])).not_to_contain_text("said earlier")
-    expect(main.get_by_role("button", name="Hide these requests")).to_be_focused()
+    expect(main.get_by_role("button", name="Hide them")).to_be_focused()
     check_accessibility(tab.page)
     tab.press("Enter")
     tab.wait_for_rows(2)

@@ -19,21 +19,21 @@ async function show(search: string, here: number, all: number, complete = true) 
 }
 
 it.each([
-  ["?said_here=tea", 3, "2 more requests contain this text only in earlier messages.Show these requests"],
-  ["?said_here=tea", 2, "1 more request contains this text only in earlier messages.Show this request"],
-  ["?words=tea", 3, "2 of these requests contain this text only in earlier messages.Hide these requests"],
-  ["?begins.words=tea", 2, "1 of these requests contains this text only in earlier messages.Hide this request"],
+  ["?said_here=tea", 3, "2 more requests contain this text only in earlier messages.Show them too"],
+  ["?said_here=tea", 2, "1 more request contains this text only in earlier messages.Show them too"],
+  ["?words=tea", 3, "2 of these requests contain this text only in earlier messages.Hide them"],
+  ["?begins.words=tea", 2, "1 of these requests contains this text only in earlier messages.Hide them"],
 ])("says how many requests repeat the text: %s, %i requests", async (search, all, text) => {
   await show(search, 1, all);
   await waitFor(() => expect(screen.getByRole("main")).toHaveTextContent(text));
 });
 
 it.each([
-  ["Show", "?said_here=tea&model=o1&not.words=late", "?words=tea&model=o1&not.words=late"],
-  ["Hide", "?words=tea&model=o1&not.words=late", "?said_here=tea&model=o1&not.words=late"],
+  ["Show them too", "?said_here=tea&model=o1&not.words=late", "?words=tea&model=o1&not.words=late"],
+  ["Hide them", "?words=tea&model=o1&not.words=late", "?said_here=tea&model=o1&not.words=late"],
 ])("%s: the filter searches another part of the requests", async (action, search, next) => {
   const { where } = await show(search, 1, 3);
-  await userEvent.click(await screen.findByRole("button", { name: `${action} these requests` }));
+  await userEvent.click(await screen.findByRole("button", { name: action }));
   expect(where()).toBe(`/requests${next}`);
 });
 
@@ -56,7 +56,7 @@ it("is there before the requests are counted, so that the rows do not move", asy
 
 it("has no number if the requests could not all be counted", async () => {
   await show("?said_here=tea", 1, 1, false);
-  await screen.findByRole("button", { name: "Show these requests" });
+  await screen.findByRole("button", { name: "Show them too" });
   expect(screen.getByRole("main")).toHaveTextContent(/^More requests may contain this text only in earlier/);
 });
 

@@ -61,7 +61,7 @@ export function RepeatsBar() {
       <span>{barText(requests, areShown)}</span>
       {requests !== 0 && (
         <Button variant="default" size="compact-xs" onClick={() => go({ search: other })}>
-          {areShown ? "Hide" : "Show"} {requests === 1 ? "this request" : "these requests"}
+          {areShown ? "Hide them" : "Show them too"}
         </Button>
       )}
     </div>

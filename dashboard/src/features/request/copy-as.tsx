@@ -63,7 +63,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
           <QuietButton
             key={form}
             label={isCopied ? `Copied as ${form}` : `Copy as ${form}`}
-            title={form === "replay command" ? REPLAY_TITLE : undefined}
+            title={form === "replay" ? REPLAY_TITLE : undefined}
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
@@ -147,7 +147,7 @@ function select(element: HTMLTextAreaElement | null): void {
   element?.select();
 }
 
-const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON", "replay command"] as const;
+const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON", "replay"] as const;
 type CopyFormat = (typeof COPY_FORMATS)[number];
 const REPLAY_TITLE = "Copy a command that plays this response again to your own client";
 
@@ -162,7 +162,7 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   if (form === "link")
     return { text: new URL(logHref(EMPTY_SEARCH, request.id), window.location.origin).href, note: undefined };
   if (form === "JSON") return { text: pretty(request), note: undefined };
-  if (form === "replay command") return replayOf(request);
+  if (form === "replay") return replayOf(request);
   const obstacle = obstacleOf(request);
   if (obstacle !== undefined) throw new Error(obstacle);
   const [status, body] = await Promise.all([

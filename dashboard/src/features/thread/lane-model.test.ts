@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Lanes } from "~/generated/api-types";
 import { sampleLanes } from "~/test/lanes";
-import { ALL, barBeside, firstDrawn, groupLanes, inPageOrder, numberedTurns, timeAxis } from "./lane-model";
+import {
+  ALL,
+  barBeside,
+  beginsConversation,
+  firstDrawn,
+  groupLanes,
+  inPageOrder,
+  numberedTurns,
+  timeAxis,
+} from "./lane-model";
 
 describe("lanes", () => {
   const groups = groupLanes(sampleLanes());
@@ -122,4 +131,14 @@ describe("the time axis", () => {
     expect(timeAxis([{ start: 5, end: 5 }]).placeOf(5)).toBe(0);
     expect(timeAxis([]).placeOf(5)).toBe(0);
   });
+});
+
+it.each([
+  ["the first request", { lane: 0, turn: 1 }, undefined, false],
+  ["the next turn", { lane: 0, turn: 2 }, { lane: 0, turn: 1 }, false],
+  ["a retry of the first turn", { lane: 0, turn: 1 }, { lane: 0, turn: 1 }, false],
+  ["the first turn after a later one", { lane: 0, turn: 1 }, { lane: 0, turn: 2 }, true],
+  ["a request of another lane", { lane: 1, turn: 2 }, { lane: 0, turn: 1 }, true],
+])("%s: whether another conversation begins", (_, request, before, begins) => {
+  expect(beginsConversation(request, before)).toBe(begins);
 });

@@ -86,6 +86,14 @@ export function inPageOrder({ lanes, requests }: Pick<Lanes, "lanes" | "requests
   return [...byConversation.values()].flat();
 }
 
+/** Whether another conversation begins. A lane can have several conversations, each of which begins with turn 1. */
+export function beginsConversation(
+  { lane, turn }: Pick<LaneRequest, "lane" | "turn">,
+  before: Pick<LaneRequest, "lane" | "turn"> | undefined,
+): boolean {
+  return before !== undefined && (lane !== before.lane || turn < before.turn);
+}
+
 /** The key that means all conversations. */
 export const ALL = "all";
 

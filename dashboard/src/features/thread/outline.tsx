@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, memo, useMemo, useSyncExternalStore } from "react";
 import type { LaneCall, LaneRequest, Lanes } from "~/generated/api-types";
-import { inPageOrder } from "./lane-model";
+import { beginsConversation, inPageOrder } from "./lane-model";
 import css from "./outline.module.css";
 import type { ScrollPosition } from "./scroll-position";
 
@@ -39,11 +39,6 @@ export const Outline = memo(function Outline({ lanes, position, onTurn }: Props)
     </nav>
   );
 });
-
-/** Requests of one lane can be several conversations, which all begin with turn 1. */
-function beginsConversation({ lane, turn }: LaneRequest, before: LaneRequest | undefined): boolean {
-  return before !== undefined && (lane !== before.lane || turn < before.turn);
-}
 
 function callsByRequest(calls: readonly LaneCall[]): Map<string, LaneCall[]> {
   const found = new Map<string, LaneCall[]>();
