@@ -14,7 +14,7 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
-from relaybook.log.store.clickhouse import deletions, recorders
+from relaybook.log.store.clickhouse import connection, deletions, recorders
 from relaybook.log.store.clickhouse import writer as writer_module
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
@@ -23,7 +23,7 @@ from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.entry import Body
-from relaybook.log.store.errors import BatchRejected, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Batch
 from relaybook.log.store.status import RunPosition
 from relaybook.recorder.loop import MAX_ENTRIES
@@ -148,6 +148,21 @@ def test_a_substring_is_deleted_in_slices(
     found = delete(log, reader, writer, Filter((Term("contains", ("rompt 1",)),)))
     assert found.removed == 111
     assert reader.count(EVERYTHING, soon()).requests == 139
+
+
+def test_an_answer_after_the_deadline_is_not_used(server: ClickHouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a statement is nearly complete at its deadline, the engine sometimes answers with an empty result."""
+    database = Database(server.create_log(f"log_{next(_NUMBERS)}"))
+    database.execute("CREATE TABLE numbers (number UInt8) ENGINE = MergeTree ORDER BY number")
+    monkeypatch.setattr(connection, "_INSERT_SECONDS", 0.1)
+    try:
+        server.fail(delay=0.2)
+        with pytest.raises(DeadlinePassed):
+            database.query("SELECT 1", deadline_ns=clock.monotonic_ns() + 100_000_000)
+        with pytest.raises(StoreUnavailable, match="insert"):
+            database.insert("numbers", {"number": "UInt8"}, [[1]])
+    finally:
+        server.fail()
 
 
 def test_deleted_keys_of_running_requests_are_removed(log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,15 @@ def _reason(error: BaseException) -> str:
     return str(error)[:300]
 
 
+def _is_late(begun_ns: int, seconds: float) -> bool:
+    """Return whether a statement took at least as long as its ``max_execution_time``.
+
+    Its result cannot be used, because ClickHouse ends such statements. Usually it sends an error. But if a statement is
+    nearly complete, it sometimes sends an empty result.
+    """
+    return clock.monotonic_ns() - begun_ns >= seconds * clock.NANOSECONDS
+
+
 class Database:
     """A ClickHouse database. The connection is opened on first use, and again after a failure. Thread-safe."""
 
@@ -123,11 +132,12 @@ class Database:
         Raises DeadlinePassed and StoreUnavailable.
         """
         settings: dict[str, Any] = {}
+        begun_ns, seconds = clock.monotonic_ns(), float("inf")
         if deadline_ns is not None:
-            seconds = (deadline_ns - clock.monotonic_ns()) / clock.NANOSECONDS
+            seconds = (deadline_ns - begun_ns) / clock.NANOSECONDS
             if seconds <= 0:
                 raise DeadlinePassed
-            settings["max_execution_time"] = min(max(seconds, 0.001), _RECEIVE_SECONDS)
+            settings["max_execution_time"] = seconds = min(max(seconds, 0.001), _RECEIVE_SECONDS)
         if len(sql) > 100_000:
             settings.update(_LONG)
         with self._translated(has_deadline=deadline_ns is not None):
@@ -137,7 +147,9 @@ class Database:
                 .query(sql, parameters=values or None, settings=settings, column_formats=formats)
                 .result_rows
             )
-            return rows
+        if _is_late(begun_ns, seconds):
+            raise DeadlinePassed
+        return rows
 
     def execute(self, sql: str, values: Values | None = None) -> None:
         """Run a statement without a result, or begin a mutation. Raises StoreUnavailable."""
@@ -154,6 +166,7 @@ class Database:
         """
         if not rows:
             return
+        begun_ns = clock.monotonic_ns()
         from clickhouse_connect.driver.exceptions import DatabaseError, DataError
 
         query_id = query_id or id_text(new_id())
@@ -179,6 +192,8 @@ class Database:
                 if error.code not in _BAD_VALUE_CODES:
                     raise
                 raise BatchRejected(f"ClickHouse cannot store a value: {str(error)[:300]}") from error
+        if _is_late(begun_ns, _INSERT_SECONDS):
+            raise StoreUnavailable(f"ClickHouse at {self.address} took more than {_INSERT_SECONDS} s for an insert.")
 
     def damaged_parts(self, table: str) -> list[tuple[str, str]]:
         """Let the server check all parts of a table. Return the name and the problem of each damaged part."""
