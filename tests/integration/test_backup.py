@@ -28,6 +28,7 @@ from relaybook.log.store.sqlite import backup, changes
 from relaybook.log.store.sqlite.backup import _PackCopy
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
+from relaybook.log.store.sqlite.other_fields import encode_other_fields
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
@@ -397,17 +398,24 @@ def test_a_pack_that_is_too_short_is_named(tmp_path: Path) -> None:
     assert open_store(tmp_path / "store").verify(lambda done, total: None).damaged == 1
 
 
-def test_a_location_that_cannot_be_decoded_is_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("bodies", b"\x93", "the database value with the location of the bodies is damaged"),
+        ("other_fields", b"\x93", "The fields of a request are damaged"),
+        ("other_fields", encode_other_fields("POST"), "The fields of a request are damaged"),
+    ],
+)
+def test_a_value_that_cannot_be_decoded_is_damage(tmp_path: Path, column: str, value: bytes, problem: str) -> None:
     writer = SqliteWriter(tmp_path / "store")
     ids = fill(writer, 3)
     writer.close()
     connection = apsw.Connection(str(tmp_path / "store" / DATABASE))
-    connection.execute("UPDATE requests SET bodies = x'93' WHERE id = ?", (ids[1],))
+    connection.execute(f"UPDATE requests SET {column} = ? WHERE id = ?", (value, ids[1]))
     connection.close()
     found = open_store(tmp_path / "store").verify(lambda done, total: None)
     assert (found.records, found.damaged) == (3, 1)
-    beginning = f"request {ids[1]}: the database value with the location of the bodies is damaged"
-    assert found.problems[0].startswith(beginning)
+    assert found.problems[0].startswith(f"request {ids[1]}: {problem}")
     path = set_aside(tmp_path / "store")
     assert path is not None
     salvaged = [entry and entry.record.id for entry in DamagedStore(path).entries()]

@@ -8,6 +8,8 @@ from typing import Final
 
 import zstandard
 
+from relaybook.log.store.sqlite.other_fields import DICTIONARY
+
 #: The magic number of a zstd frame.
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _BLOCK_BYTES: Final = 1 << 18
@@ -41,12 +43,16 @@ def _without_zeros(path: Path) -> bytes:
 
 
 def raw_and_decompressed(raw: bytes) -> Iterator[bytes]:
-    """Yield the bytes of a file, then the decompressed content of each zstd frame in them."""
+    """Yield the bytes of a file, then the decompressed content of each zstd frame in them.
+
+    A frame is decompressed without a dictionary, and with the dictionary of the database's rows.
+    """
     yield raw
     at = raw.find(_ZSTD)
     while at >= 0:
-        with suppress(zstandard.ZstdError):
-            yield zstandard.ZstdDecompressor().decompressobj().decompress(raw[at:])
+        for dictionary in (None, DICTIONARY):
+            with suppress(zstandard.ZstdError):
+                yield zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj().decompress(raw[at:])
         at = raw.find(_ZSTD, at + 1)
 
 

@@ -5,71 +5,77 @@ name.
 """
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, Final, get_type_hints
 
 import msgspec
 
 from relaybook.log.record import FIELDS, Feedback, Record
+from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, decode_other_fields, encode_other_fields
 from relaybook.log.store.sqlite.schema import COLUMNS
 
 #: The feedback as JSON, or NULL if there is none. ``quote`` keeps the exact value of a number.
 _FEEDBACK: Final = """(SELECT nullif(json_group_array(json_object('source', source,
   'score', iif(score IS NULL, NULL, json(quote(score))), 'label', label, 'comment', comment, 'at', at)
   ORDER BY source), '[]') FROM feedback WHERE feedback.seq = r.seq)"""
-#: The record's fields, in order, for a SELECT from ``requests AS r``.
-SELECT_LIST: Final = ", ".join([*(f'r."{column.name}"' for column in COLUMNS), _FEEDBACK])
+#: All fields of the record for a SELECT from ``requests AS r``, in the order that ``record_of`` expects.
+SELECT_LIST: Final = ", ".join([*(f'r."{column.name}"' for column in COLUMNS), "r.other_fields", _FEEDBACK])
 #: Selects the record and the location of its bodies, which is NULL if the bodies have expired. Append a condition.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
-INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
+INSERT: Final = "INSERT INTO requests ({}, other_fields, bodies) VALUES ({}?, ?)".format(  # noqa: S608 - our own names
     ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)
 )
-_SEQ: Final = FIELDS.index("seq")
+_NAMES: Final = tuple(column.name for column in COLUMNS)
+_SEQ: Final = _NAMES.index("seq")
 #: Replaces all fields of the record with this ``seq``.
-UPDATE: Final = "UPDATE requests SET {} WHERE seq = ?{}".format(  # noqa: S608 - names of our own fields
-    ", ".join(f'"{column.name}" = ?{number}' for number, column in enumerate(COLUMNS, 1) if column.name != "seq"),
+UPDATE: Final = "UPDATE requests SET {}, other_fields = ?{} WHERE seq = ?{}".format(  # noqa: S608 - our own names
+    ", ".join(f'"{name}" = ?{number}' for number, name in enumerate(_NAMES, 1) if name != "seq"),
+    len(COLUMNS) + 1,
     _SEQ + 1,
 )
 _BOOLEANS: Final = tuple(index for index, column in enumerate(COLUMNS) if column.boolean)
 _JSON: Final = tuple(index for index, column in enumerate(COLUMNS) if column.json)
 _HINTS: Final = get_type_hints(Record)
-_DECODERS: Final = {index: msgspec.json.Decoder(_HINTS[FIELDS[index]]) for index in _JSON}
+_DECODERS: Final = {index: msgspec.json.Decoder(_HINTS[_NAMES[index]]) for index in _JSON}
 _decode_feedback: Final = msgspec.json.Decoder(list[Feedback]).decode
 _encode: Final = msgspec.json.Encoder().encode
 _astuple: Final = msgspec.structs.astuple
+_columns: Final = itemgetter(*map(FIELDS.index, _NAMES))
+_other_fields: Final = itemgetter(*map(FIELDS.index, OTHER_FIELDS))
 
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[Any]:
     """Return the parameters of INSERT: all fields except the feedback, and ``bodies``, the location of the bodies."""
-    row = _columns_of(record, seq)
-    row[-1] = bodies
+    row = values_of(record, seq)
+    row.append(bodies)
     return row
 
 
 def values_of(record: Record, seq: int) -> list[Any]:
     """Return the parameters of UPDATE: all fields except the feedback."""
-    return _columns_of(record, seq)[:-1]
-
-
-def _columns_of(record: Record, seq: int) -> list[Any]:
-    row: list[Any] = list(_astuple(record))
+    fields = _astuple(record)
+    row: list[Any] = list(_columns(fields))
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None
+    row.append(encode_other_fields(_other_fields(fields)))
     return row
 
 
 def record_of(row: Iterable[Any]) -> Record:
-    """Return the record of a row selected with SELECT_LIST."""
-    values = list(row)
+    """Return the record of a row selected with SELECT_LIST. Raises StoreDamaged."""
+    *values, other_fields, feedback = row
     for index in _BOOLEANS:
-        if values[index] is not None:
-            values[index] = bool(values[index])
+        values[index] = bool(values[index])
     for index, decoder in _DECODERS.items():
         text = values[index]
         values[index] = decoder.decode(text) if text is not None else _empty(index)
-    values[-1] = _decode_feedback(values[-1]) if values[-1] is not None else []
-    return Record(**dict(zip(FIELDS, values, strict=True)))
+    return Record(
+        **dict(zip(_NAMES, values, strict=True)),
+        **dict(zip(OTHER_FIELDS, decode_other_fields(other_fields), strict=True)),
+        feedback=_decode_feedback(feedback) if feedback is not None else [],
+    )
 
 
 def _empty(index: int) -> Any:
-    return {} if FIELDS[index] == "properties" else []
+    return {} if _NAMES[index] == "properties" else []

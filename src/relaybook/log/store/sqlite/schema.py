@@ -1,7 +1,7 @@
 """Define the tables.
 
-The columns of ``requests`` are derived from ``Record``. ``PRAGMA user_version`` is the version of the schema. A
-database with another version is rejected (``UnsupportedSchema``).
+The columns of ``requests`` are derived from ``Record``, except the fields in ``OTHER_FIELDS``. ``PRAGMA user_version``
+is the version of the schema. A database with another version is rejected (``UnsupportedSchema``).
 """
 
 from types import NoneType
@@ -13,6 +13,7 @@ from relaybook.apis import MOST_COMMON
 from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
+from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS
 
 VERSION: Final = 4
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
@@ -51,10 +52,9 @@ def _column(name: str, hint: Any) -> Column:
 
 
 _HINTS: Final = get_type_hints(Record, include_extras=True)
-#: The columns in the order of the record's fields. Lists and objects are stored as JSON text, or as NULL if they are
-#: empty. The last field, the feedback, is in a separate table.
-COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS[:-1])
-assert FIELDS[-1] == "feedback"
+#: The columns for fields of the record, in the order of the fields. Lists and objects are stored as JSON text, or as
+#: NULL if they are empty. The feedback is in a separate table, and the column ``other_fields`` has ``OTHER_FIELDS``.
+COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS if name not in (*OTHER_FIELDS, "feedback"))
 
 
 class Extremes(NamedTuple):
@@ -218,7 +218,7 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
         raise StoreDamaged(f"{name} contains tables from another program. Choose another directory with --data.")
     columns = ", ".join(column.ddl() for column in COLUMNS)
     with connection:
-        connection.execute(f"CREATE TABLE requests ({columns}, bodies BLOB) STRICT")
+        connection.execute(f"CREATE TABLE requests ({columns}, other_fields BLOB NOT NULL, bodies BLOB) STRICT")
         connection.execute(_TABLES)
         connection.pragma("user_version", VERSION)
 

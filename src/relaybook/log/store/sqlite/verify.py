@@ -12,11 +12,12 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.other_fields import decode_other_fields
 from relaybook.log.store.sqlite.packs.bodies import decode_location
 from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created
 
-_ROWS: Final = "SELECT seq, id, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"
+_ROWS: Final = "SELECT seq, id, other_fields, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"
 _MAX_PROBLEMS: Final = 10
 #: ``length`` reads the header of a row, but not the pages to which a long row overflows.
 _READ_ROWS: Final = "SELECT count(*), total(length(id)), total(length(bodies)) FROM requests WHERE seq > ?"
@@ -45,8 +46,8 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
             total: int = connection.execute("SELECT value FROM totals WHERE name = 'records'").get
             records = damaged = last = 0
             while rows := list(connection.execute(_ROWS, (last,))):
-                for seq, id_, bodies in rows:
-                    problem = _problem(packs, bodies)
+                for seq, id_, other_fields, bodies in rows:
+                    problem = _problem(packs, other_fields, bodies)
                     row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
                     if problem and row is not None and row[0] == bodies:  # the data was not removed in the meantime
                         damaged += 1
@@ -90,12 +91,13 @@ def verify_newest(directory: Path, after: int) -> int:
     return newest
 
 
-def _problem(packs: PackReader, bodies: bytes | None) -> str | None:
-    """Return the problem with a record's body frames, or `None` if all frames are intact.
+def _problem(packs: PackReader, other_fields: bytes, bodies: bytes | None) -> str | None:
+    """Return the problem with a record's fields or body frames, or `None` if they are intact.
 
     ``bodies`` is the encoded location of the frames, from the table ``requests``.
     """
     try:
+        decode_other_fields(other_fields)
         location = decode_location(bodies)
         if location is None:
             return None

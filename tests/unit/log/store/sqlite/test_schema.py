@@ -9,6 +9,7 @@ from tests.support.records import a_record
 from relaybook.log.record import FIELDS
 from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 from relaybook.log.store.sqlite.index.counters import ADD_NAMESPACES, namespace_counters
+from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS
 from relaybook.log.store.sqlite.schema import COLUMNS, VERSION, create_tables, is_created
 
 
@@ -21,14 +22,15 @@ def columns(connection: apsw.Connection) -> dict[str, tuple[str, int]]:
     return {name: (kind, required) for name, kind, required in rows}
 
 
-def test_every_field_of_the_record_has_a_column_but_the_feedback() -> None:
+def test_every_field_of_the_record_is_in_one_column_but_the_feedback() -> None:
     connection = database()
     create_tables(connection, "it")
     actual = columns(connection)
-    assert (*actual, "feedback") == (*FIELDS[:-1], "bodies", FIELDS[-1])
+    assert sorted([*actual, *OTHER_FIELDS, "feedback"]) == sorted([*FIELDS, "other_fields", "bodies"])
     assert actual["id"] == ("TEXT", 1)
     assert actual["failed"] == ("INTEGER", 1)
-    assert actual["stream_requested"] == ("INTEGER", 0)
+    assert actual["retry_count"] == ("INTEGER", 0)
+    assert actual["other_fields"] == ("BLOB", 1)
     assert actual["cost_usd"] == ("REAL", 0)
     assert actual["started_at"] == ("INTEGER", 1)
     assert actual["ended_at"] == ("INTEGER", 0)
@@ -111,5 +113,5 @@ def test_a_database_of_another_program_is_rejected() -> None:
 
 def test_optional_columns_follow_the_record() -> None:
     optional = {column.name for column in COLUMNS if column.optional}
-    assert {"model", "status", "ended_at", "stream_requested"} <= optional
-    assert not optional & {"id", "started_at", "outcome", "failed", "namespace", "body_state"}
+    assert {"model", "status", "ended_at"} <= optional
+    assert not optional & {"id", "started_at", "outcome", "failed", "namespace", "kind"}

@@ -14,18 +14,15 @@ import apsw
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.index import counters
 from relaybook.log.store.sqlite.index.foreign_ids import remove_foreign_ids
+from relaybook.log.store.sqlite.other_fields import without_content
 from relaybook.log.store.sqlite.packs.bases import Bases
 from relaybook.log.store.sqlite.packs.bodies import Frame, RecordLocation, decode_location
 from relaybook.log.store.sqlite.removal.namespace_times import correct_namespaces
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
-_BODIES: Final = "SELECT seq, bodies FROM requests WHERE seq = ? AND bodies IS NOT NULL"
-_EXPIRE: Final = """
-UPDATE requests SET bodies = NULL, input_preview = NULL, output_preview = NULL, error_message = NULL,
-  body_state = CASE body_state WHEN 'stored' THEN 'expired' ELSE body_state END
-WHERE seq = ?
-"""
+_CONTENT: Final = "SELECT seq, bodies, other_fields FROM requests WHERE seq = ? AND bodies IS NOT NULL"
+_EXPIRE: Final = "UPDATE requests SET bodies = NULL, other_fields = ? WHERE seq = ?"
 REMOVE_CHAIN: Final = "DELETE FROM message_chains WHERE seq = ?"
 _REMOVE_FEEDBACK: Final = "DELETE FROM feedback WHERE seq = ?"
 _REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
@@ -62,9 +59,9 @@ class Remover:
         ascending order, and each request must still have content.
         """
         execute_many = self._connection.executemany
-        keys = [(seq,) for seq in seqs]
-        self._remove_content((seq, decode_location(bodies)) for seq, bodies in execute_many(_BODIES, keys))
-        execute_many(_EXPIRE, keys)
+        rows = list(execute_many(_CONTENT, ((seq,) for seq in seqs)))
+        self._remove_content((seq, decode_location(bodies)) for seq, bodies, _ in rows)
+        execute_many(_EXPIRE, ((without_content(other_fields), seq) for seq, _, other_fields in rows))
         counters.recount_blocks(self._connection, seqs)
 
     def remove(self, seqs: Sequence[int]) -> list[Record]:
