@@ -176,11 +176,14 @@ CREATE TABLE erasures (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length 
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 -- records: the number of records with data in the pack
 CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL, records INTEGER NOT NULL DEFAULT 0) STRICT;
--- the shared frames that have a base, see bases.py; seq: the request of the frame
-CREATE TABLE frame_bases (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, seq INTEGER NOT NULL,
+-- the requests whose shared frame has a base, by the location of the base, see bases.py
+CREATE TABLE dependents (base_pack INTEGER NOT NULL, base_offset INTEGER NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (base_pack, base_offset, seq)) STRICT, WITHOUT ROWID;
+-- the bases that have a base
+CREATE TABLE bases_of_bases (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL,
   base_pack INTEGER NOT NULL, base_offset INTEGER NOT NULL, base_length INTEGER NOT NULL, base_size INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
-CREATE INDEX frame_bases_base ON frame_bases(base_pack, base_offset);
+CREATE INDEX bases_of_bases_base ON bases_of_bases(base_pack, base_offset);
 -- the requests whose frame must be stored again without its base, because the base was removed, see rebasing.py
 CREATE TABLE requests_to_rebase (seq INTEGER PRIMARY KEY) STRICT;
 -- the body frames to erase, because their requests were removed or expired, see remover.py

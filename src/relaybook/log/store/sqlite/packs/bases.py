@@ -7,8 +7,9 @@ frame with the same path and model, which has similar headers. zstd compresses t
 of the base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See
 docs/decisions/0021.
 
-For each frame with a base, the table ``frame_bases`` has the location of this base. A base can itself have a base, so a
-reader reads a chain of frames. The number of frames in a chain and the total size of their contents are limited.
+The row of a request has the location of its base. The table ``dependents`` lists the requests that have a given base. A
+base can itself have a base, so a reader reads a chain of frames. The table ``bases_of_bases`` has the locations of
+these other bases. The number of frames in a chain and the total size of their contents are limited.
 """
 
 import zlib
@@ -48,13 +49,14 @@ _MIN_SHARE: Final = 4
 #: base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
 
-_ADD: Final = "INSERT INTO frame_bases VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_DEPENDENT: Final = "INSERT INTO dependents VALUES (?, ?, ?)"
+_ADD_BASE: Final = "INSERT OR IGNORE INTO bases_of_bases VALUES (?, ?, ?, ?, ?, ?)"
 _BASES: Final = """
 WITH RECURSIVE bases (pack, "offset", length, size) AS (
-  SELECT base_pack, base_offset, base_length, base_size FROM frame_bases WHERE pack = ? AND "offset" = ?
+  SELECT base_pack, base_offset, base_length, base_size FROM bases_of_bases WHERE pack = ? AND "offset" = ?
   UNION ALL
   SELECT f.base_pack, f.base_offset, f.base_length, f.base_size
-  FROM bases AS b JOIN frame_bases AS f ON f.pack = b.pack AND f."offset" = b."offset"
+  FROM bases AS b JOIN bases_of_bases AS f ON f.pack = b.pack AND f."offset" = b."offset"
 ) SELECT * FROM bases
 """
 
@@ -66,6 +68,8 @@ class Base:
         self.seq = seq
         self.frame = frame
         self.content = content
+        #: The location of this frame's own base.
+        self.base: BodyRef | None = None if base is None else base.ref()
         #: The number of bases in this frame's chain, and the size of the contents of the whole chain, including this
         #: frame.
         self.bases: int = 0 if base is None else base.bases + 1
@@ -182,14 +186,16 @@ class Bases:
 
 
 def add_bases(connection: apsw.Connection, based: Iterable[tuple[Base, Base]]) -> None:
-    """Store the location of each frame's base. ``based`` has pairs of a frame and its base."""
+    """Store which frames have which base. ``based`` has pairs of a frame and its base."""
+    pairs = list(based)
+    connection.executemany(_ADD_DEPENDENT, sorted((*base.frame[:2], frame.seq) for frame, base in pairs))
     connection.executemany(
-        _ADD,
-        [(*frame.frame[:2], frame.seq, *base.frame, len(base.content)) for frame, base in based],
+        _ADD_BASE,
+        ((*base.frame[:2], *base.base.location, base.base.size) for _, base in pairs if base.base is not None),
     )
 
 
 def bases_of(connection: apsw.Connection, pack: int, offset: int) -> Iterator[BodyRef]:
-    """Yield the base of the frame at this location, then the base of the base, and so on."""
+    """Yield the base of the base at this location, then the base of that base, and so on."""
     for *location, size in connection.execute(_BASES, (pack, offset)):
         yield BodyRef(tuple(location), size)

@@ -25,7 +25,7 @@ from relaybook.log.store.sqlite.packs.bodies import (
 )
 from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.packs.pack_writer import PackWriter
-from relaybook.log.store.sqlite.removal.remover import ADD_FRAME
+from relaybook.log.store.sqlite.removal.remover import ADD_FRAME, REMOVE_DEPENDENT
 
 _NEXT: Final = """
 SELECT l.seq, r.bodies FROM requests_to_rebase AS l LEFT JOIN requests AS r ON r.seq = l.seq ORDER BY l.seq LIMIT 1
@@ -33,13 +33,16 @@ SELECT l.seq, r.bodies FROM requests_to_rebase AS l LEFT JOIN requests AS r ON r
 _DONE: Final = "DELETE FROM requests_to_rebase WHERE seq = ?"
 _MOVE_ROW: Final = "UPDATE requests SET bodies = ? WHERE seq = ?"
 _DEPENDENTS: Final = """
-SELECT r.seq, r.bodies FROM frame_bases AS b JOIN requests AS r ON r.seq = b.seq
-WHERE b.base_pack = ? AND b.base_offset = ?
+SELECT r.seq, r.bodies FROM dependents AS d JOIN requests AS r ON r.seq = d.seq
+WHERE d.base_pack = ? AND d.base_offset = ?
+"""
+_MOVE_DEPENDENTS: Final = """
+UPDATE dependents SET base_pack = ?, base_offset = ? WHERE base_pack = ? AND base_offset = ?
 """
 _MOVE_BASE: Final = """
-UPDATE frame_bases SET base_pack = ?, base_offset = ?, base_length = ? WHERE base_pack = ? AND base_offset = ?
+UPDATE bases_of_bases SET base_pack = ?, base_offset = ?, base_length = ? WHERE base_pack = ? AND base_offset = ?
 """
-_FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
+_FORGET_BASE: Final = 'DELETE FROM bases_of_bases WHERE pack = ? AND "offset" = ?'
 
 
 class Rebaser:
@@ -71,13 +74,14 @@ class Rebaser:
             return False
         seq, bodies = row
         location = decode_location(bodies)
-        content = None if location is None or location.base is None else self._content(location)
-        if location is None or content is None:
+        base = None if location is None else location.base
+        content = None if location is None or base is None else self._content(location)
+        if location is None or base is None or content is None:
             self._connection.execute(_DONE, (seq,))
             return True
         self._packs.open_pack_of_day()
         with self._transaction():
-            self._move(seq, location, content)
+            self._move(seq, location, base, content)
             self._connection.execute(_DONE, (seq,))
         return True
 
@@ -87,7 +91,7 @@ class Rebaser:
         except BodyDamaged:  # the damaged data is not moved
             return None
 
-    def _move(self, seq: int, location: RecordLocation, content: bytes) -> None:
+    def _move(self, seq: int, location: RecordLocation, base: BodyRef, content: bytes) -> None:
         execute = self._connection.execute
         old = location.frames()[0]
         data = self._compressor.compress(content)
@@ -97,12 +101,16 @@ class Rebaser:
         location.base = None
         after = {pack for pack, _, _ in location.frames()}
         execute(_MOVE_ROW, (encode_location(location), seq))
+        execute(REMOVE_DEPENDENT, (*base.location[:2], seq))
+        moved = [old]
         dependents: list[Any] = list(execute(_DEPENDENTS, old[:2]))
         for dependent, bodies in dependents:
             based = decode_location(bodies)
             if based is not None:
                 based.base = BodyRef(new, len(content))
+                moved.append(based.frames()[0])
                 execute(_MOVE_ROW, (encode_location(based), dependent))
+        execute(_MOVE_DEPENDENTS, (*new[:2], *old[:2]))
         execute(_MOVE_BASE, (*new, *old[:2]))
         execute(_FORGET_BASE, old[:2])
         execute(ADD_FRAME, old)
@@ -110,4 +118,5 @@ class Rebaser:
             execute(ADD_PACK_RECORDS, (1, pack))
         for pack in before - after:
             execute(ADD_PACK_RECORDS, (-1, pack))
-        self._bases.forget([old])
+        # The dependents are forgotten, too, because the cache has the old location of their base.
+        self._bases.forget(moved)

@@ -20,8 +20,8 @@ from relaybook.log.store.sqlite.removal.rebasing import Rebaser
 
 _EMPTY_PACK: Final = "SELECT pack FROM packs WHERE records = 0 AND pack < ? LIMIT 1"
 _FORGET_FRAMES: Final = "DELETE FROM removed_frames WHERE pack = ?"
-_FORGET_BASES: Final = "DELETE FROM frame_bases WHERE pack = ?"
-_FORGET_BASES_IN: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" BETWEEN ? AND ? - 1'
+_FORGET_BASES: Final = "DELETE FROM bases_of_bases WHERE pack = ?"
+_FORGET_BASES_IN: Final = 'DELETE FROM bases_of_bases WHERE pack = ? AND "offset" BETWEEN ? AND ? - 1'
 _FORGET_PACK: Final = "DELETE FROM packs WHERE pack = ?"
 _FRAMES: Final = 'SELECT pack, "offset", length FROM removed_frames ORDER BY pack, "offset" LIMIT 256'
 _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" = ?'

@@ -30,8 +30,9 @@ REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AN
 REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
 ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
 _ADD_TO_REBASE: Final = """
-INSERT OR IGNORE INTO requests_to_rebase SELECT seq FROM frame_bases WHERE base_pack = ? AND base_offset = ?
+INSERT OR IGNORE INTO requests_to_rebase SELECT seq FROM dependents WHERE base_pack = ? AND base_offset = ?
 """
+REMOVE_DEPENDENT: Final = "DELETE FROM dependents WHERE base_pack = ? AND base_offset = ? AND seq = ?"
 _FORGET_TO_REBASE: Final = "DELETE FROM requests_to_rebase WHERE seq = ?"
 _ADD_TEXTS: Final = """
 INSERT INTO removed_texts (first, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)
@@ -100,15 +101,20 @@ class Remover:
         """
         seqs: list[int] = []
         frames: list[Frame] = []
+        dependents: list[tuple[int, int, int]] = []
         records: Counter[int] = Counter()
         for seq, location in locations:
             if location is not None:
                 seqs.append(seq)
                 found = location.frames()
                 frames += found
+                if location.base is not None:
+                    pack, offset, _ = location.base.location
+                    dependents.append((pack, offset, seq))
                 records.update({pack for pack, _, _ in found})
         self._bases.forget(frames)
         execute_many = self._connection.executemany
+        execute_many(REMOVE_DEPENDENT, dependents)
         execute_many(_ADD_TO_REBASE, ((pack, offset) for pack, offset, _ in frames))
         execute_many(_FORGET_TO_REBASE, ((seq,) for seq in seqs))
         execute_many(ADD_FRAME, merge_adjacent(frames))

@@ -31,6 +31,7 @@ from relaybook.log.store.sqlite.packs.bases import (
     Bases,
     keys_of,
 )
+from relaybook.log.store.sqlite.packs.bodies import decode_location
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -260,8 +261,16 @@ def test_requests_stay_complete_when_their_bases_are_deleted(
     assert open_store(tmp_path).verify(lambda done, total: None).damaged == 0
     database = apsw.Connection(str(tmp_path / DATABASE))
     assert database.execute("SELECT sum(records) FROM packs").get == 11 - len(removed)
-    missing = "SELECT count(*) FROM frame_bases WHERE seq NOT IN (SELECT seq FROM requests)"
-    assert database.execute(missing).get == 0
+    database.close()
+    assert_dependents_are_listed(tmp_path)
+
+
+def assert_dependents_are_listed(directory: Path) -> None:
+    """Assert that the table ``dependents`` has exactly the bases that the rows of the requests have."""
+    database = apsw.Connection(str(directory / DATABASE))
+    rows = [(seq, decode_location(bodies)) for seq, bodies in database.execute("SELECT seq, bodies FROM requests")]
+    based = [(*at.base.location[:2], seq) for seq, at in rows if at is not None and at.base is not None]
+    assert sorted(based) == list(database.execute("SELECT * FROM dependents ORDER BY 1, 2, 3"))
     database.close()
 
 
@@ -400,3 +409,4 @@ def test_after_any_removals_the_remaining_requests_are_complete(tmp_path: Path, 
         assert read(reader, entry) == bodies_of(entry)
     reader.close()
     assert open_store(tmp_path).verify(lambda done, total: None).damaged == 0
+    assert_dependents_are_listed(tmp_path)
