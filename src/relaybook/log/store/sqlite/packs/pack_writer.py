@@ -1,7 +1,7 @@
 """Read and write packs, which are append-only files of body frames. A body frame is a zstd frame.
 
-Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of the date and the
-index within the day. For example, ``2026112100001`` is the number of ``2026-11-21-01.pack``.
+Each day of recording (UTC) has its own series of packs. A pack's number is the number of days since 1970 times 10,000,
+plus the index within the day. For example, ``207780001`` is the number of ``2026-11-21-01.pack``.
 
 Appended bytes are part of the store only after a transaction has stored the pack's new length. When a writer opens the
 directory, it truncates every pack to its stored length. A pack is added to the database before its file is created.
@@ -12,13 +12,15 @@ body frame punches a hole in the pack.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import zstandard
 
 from relaybook import clock
+from relaybook.log.retention import DAY_US
 from relaybook.log.store.entry import BodyRef
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
 from relaybook.log.store.sqlite.failures import translated
@@ -26,16 +28,18 @@ from relaybook.system import disk
 
 #: When a pack reaches this size, the next pack of the day is started.
 MAX_PACK_BYTES: Final = 1 << 30
-_PACKS_PER_DAY: Final = 100_000
+_PACKS_PER_DAY: Final = 10_000
+_EPOCH: Final = date(1970, 1, 1).toordinal()
 
 #: The result of ``PackWriter.mark``: the lengths of all packs, and of the packs whose length no transaction has stored.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
+@lru_cache(1024)
 def pack_name(number: int) -> str:
-    """Return the file name of a pack, for example ``2026-11-21-01.pack`` for ``2026112100001``."""
+    """Return the file name of a pack, for example ``2026-11-21-01.pack`` for ``207780001``."""
     day, index = divmod(number, _PACKS_PER_DAY)
-    return f"{day // 10_000:04}-{day // 100 % 100:02}-{day % 100:02}-{index:02}.pack"
+    return f"{date.fromordinal(_EPOCH + day).isoformat()}-{index:02}.pack"
 
 
 def pack_number(name: str) -> int | None:
@@ -46,17 +50,20 @@ def pack_number(name: str) -> int | None:
     parts = name.removesuffix(".pack").split("-")
     if len(parts) != 4 or not all(part.isdecimal() and part.isascii() for part in parts):
         return None
-    number = int("".join(parts[:3])) * _PACKS_PER_DAY + int(parts[3])
-    return number if pack_name(number) == name else None
+    try:
+        day = date(int(parts[0]), int(parts[1]), int(parts[2])).toordinal() - _EPOCH
+        number = day * _PACKS_PER_DAY + int(parts[3])
+        return number if pack_name(number) == name else None
+    except (ValueError, OverflowError):  # no date
+        return None
 
 
 def first_pack_of_day(at_us: int) -> int:
-    day = datetime.fromtimestamp(at_us // 1_000_000, UTC)
-    return (day.year * 10_000 + day.month * 100 + day.day) * _PACKS_PER_DAY + 1
+    return at_us // DAY_US * _PACKS_PER_DAY + 1
 
 
 def day_of(pack: int) -> int:
-    """Return the digits of the pack's date, for example ``20261121``."""
+    """Return the day of a pack, in days since 1970."""
     return pack // _PACKS_PER_DAY
 
 
