@@ -31,6 +31,7 @@ from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.other_fields import encode_other_fields
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.rows import id_bytes
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
@@ -411,7 +412,7 @@ def test_a_value_that_cannot_be_decoded_is_damage(tmp_path: Path, column: str, v
     ids = fill(writer, 3)
     writer.close()
     connection = apsw.Connection(str(tmp_path / "store" / DATABASE))
-    connection.execute(f"UPDATE requests SET {column} = ? WHERE id = ?", (value, ids[1]))
+    connection.execute(f"UPDATE requests SET {column} = ? WHERE id = ?", (value, id_bytes(ids[1])))
     connection.close()
     found = open_store(tmp_path / "store").verify(lambda done, total: None)
     assert (found.records, found.damaged) == (3, 1)

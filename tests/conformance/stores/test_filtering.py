@@ -216,6 +216,33 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
     assert any(matches(query, record) for query in tried for record in everything)
 
 
+@pytest.mark.parametrize("negated", [False, True])
+def test_ids_are_found_by_a_prefix(store: Store, negated: bool) -> None:
+    entries = [an_entry(id=f"{number:08x}-abcd-7{number:03x}-8000-00000000000{number % 10}") for number in range(300)]
+    store.commit(*entries)
+    records = [entry.record for entry in entries][::-1]
+    last = records[0].id
+    prefixes = [
+        "",
+        "0",
+        "0000001",
+        "00000012-",
+        "00000012-abcd-7",
+        last,
+        f"{last}0",
+        "0000-",
+        "00000012a",
+        "x",
+        "é",
+        "%",
+    ]
+    for prefix in [*prefixes, *(last[:length] for length in range(36))]:
+        query = Filter((Term("id", (records[3].id,), negated, (prefix,)),))
+        expected = [record for record in records if matches(query, record)]
+        assert store.reader.page(query, 500, None, soon()).records == expected, prefix
+        assert store.reader.count(query, soon()).requests == len(expected)
+
+
 @pytest.mark.parametrize(("code", "reasons"), [("truncated", "stop,length"), ("tool_calls", "tool_calls,stop")])
 def test_a_result_is_found_if_the_choices_of_a_response_ended_differently(
     store: Store, code: str, reasons: str

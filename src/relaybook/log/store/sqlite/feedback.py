@@ -29,6 +29,7 @@ from relaybook.log.record import Feedback, Record
 from relaybook.log.store.port import FeedbackTotals
 from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.index.foreign_ids import find
+from relaybook.log.store.sqlite.rows import id_bytes
 from relaybook.log.store.sqlite.search.pages import last_seq
 from relaybook.log.store.sqlite.search.plan import make_plan
 from relaybook.log.store.sqlite.search.scan import Deadline, Windows
@@ -94,7 +95,7 @@ def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
     Returns False if the request is not recorded yet, so that the feedback is pending.
     """
     key = pending_id(any_id)
-    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (key,)).get
+    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (id_bytes(key),)).get
     if seq is None:
         seq = next((record.seq for record in find(connection, any_id, 1)), None)
     if seq is not None:

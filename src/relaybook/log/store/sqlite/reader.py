@@ -30,7 +30,7 @@ from relaybook.log.store.sqlite.pool import ConnectionPool
 from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.removal.deletions import deletions
 from relaybook.log.store.sqlite.rereading.rereads import rereads
-from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
+from relaybook.log.store.sqlite.rows import WITH_BODIES, id_bytes, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.saved_filters import saved_filters
 from relaybook.log.store.sqlite.search import lists, pages
@@ -106,7 +106,8 @@ class SqliteReader:
             record, location = record_of(row[:-1]), bodies.decode_location(row[-1])
             stored = self._packs.stored_or_expired(record, location)
             is_lost = location is not None and stored.detail is None
-            if not is_lost or self._row(_BY_ID, record.id) is not None:  # otherwise, the record was deleted meanwhile
+            # A record whose data is lost may have been deleted meanwhile.
+            if not is_lost or self._row(_BY_ID, id_bytes(record.id)) is not None:
                 yield stored
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
@@ -139,14 +140,14 @@ class SqliteReader:
             return None if connection is None else read_running(connection, record_id)
 
     def get(self, record_id: str) -> StoredRecord | None:
-        found = self._row(_BY_ID, record_id)
+        found = self._row(_BY_ID, id_bytes(record_id))
         return None if found is None else self._packs.stored_or_damaged(*found)
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
-        found = self._row(_BY_ID, record_id)
+        found = self._row(_BY_ID, id_bytes(record_id))
         return None if found is None else self._packs.chunks(*found, side)
 
-    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.RecordLocation | None] | None:
+    def _row(self, statement: str, key: bytes | int) -> tuple[Record, bodies.RecordLocation | None] | None:
         with self._pool.snapshot(_default_deadline()) as connection:
             row = None if connection is None else connection.execute(statement, (key,)).fetchone()
         return None if row is None else (record_of(row[:-1]), bodies.decode_location(row[-1]))

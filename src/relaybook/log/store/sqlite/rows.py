@@ -10,6 +10,7 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
+from relaybook.ids import id_text, parse_id
 from relaybook.log.record import FIELDS, Feedback, Record
 from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, decode_other_fields, encode_other_fields
 from relaybook.log.store.sqlite.schema import COLUMNS
@@ -26,6 +27,7 @@ INSERT: Final = "INSERT INTO requests ({}, other_fields, bodies) VALUES ({}?, ?)
     ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)
 )
 _NAMES: Final = tuple(column.name for column in COLUMNS)
+_ID: Final = _NAMES.index("id")
 _SEQ: Final = _NAMES.index("seq")
 #: Replaces all fields of the record with this ``seq``.
 UPDATE: Final = "UPDATE requests SET {}, other_fields = ?{} WHERE seq = ?{}".format(  # noqa: S608 - our own names
@@ -44,6 +46,11 @@ _columns: Final = itemgetter(*map(FIELDS.index, _NAMES))
 _other_fields: Final = itemgetter(*map(FIELDS.index, OTHER_FIELDS))
 
 
+def id_bytes(record_id: str) -> bytes:
+    """Return the value of the column ``id``. If the text is not an id, the value is empty, and no request has it."""
+    return parse_id(record_id) or b""
+
+
 def row_of(record: Record, seq: int, bodies: bytes) -> list[Any]:
     """Return the parameters of INSERT: all fields except the feedback, and ``bodies``, the location of the bodies."""
     row = values_of(record, seq)
@@ -55,6 +62,7 @@ def values_of(record: Record, seq: int) -> list[Any]:
     """Return the parameters of UPDATE: all fields except the feedback."""
     fields = _astuple(record)
     row: list[Any] = list(_columns(fields))
+    row[_ID] = id_bytes(record.id)
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None
@@ -65,6 +73,7 @@ def values_of(record: Record, seq: int) -> list[Any]:
 def record_of(row: Iterable[Any]) -> Record:
     """Return the record of a row selected with SELECT_LIST. Raises StoreDamaged."""
     *values, other_fields, feedback = row
+    values[_ID] = id_text(values[_ID])
     for index in _BOOLEANS:
         values[index] = bool(values[index])
     for index, decoder in _DECODERS.items():

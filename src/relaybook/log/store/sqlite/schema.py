@@ -47,13 +47,14 @@ def _column(name: str, hint: Any) -> Column:
     kinds = [kind for kind in (get_args(hint) if NoneType in get_args(hint) else (hint,)) if kind is not NoneType]
     kind = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
     json = get_origin(kind) in (dict, list)
-    sql_type = {int: "INTEGER", bool: "INTEGER", float: "REAL"}.get(kind, "TEXT")
+    sql_type = "BLOB" if name == "id" else {int: "INTEGER", bool: "INTEGER", float: "REAL"}.get(kind, "TEXT")
     return Column(name, sql_type, NoneType in get_args(hint), json, kind is bool)
 
 
 _HINTS: Final = get_type_hints(Record, include_extras=True)
-#: The columns for fields of the record, in the order of the fields. Lists and objects are stored as JSON text, or as
-#: NULL if they are empty. The feedback is in a separate table, and the column ``other_fields`` has ``OTHER_FIELDS``.
+#: The columns for fields of the record, in the order of the fields. An id is stored as its 16 bytes. Lists and objects
+#: are stored as JSON text, or as NULL if they are empty. The feedback is in a separate table, and the column
+#: ``other_fields`` has ``OTHER_FIELDS``.
 COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS if name not in (*OTHER_FIELDS, "feedback"))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from relaybook.ids import id_text
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
@@ -46,12 +47,12 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
             total: int = connection.execute("SELECT value FROM totals WHERE name = 'records'").get
             records = damaged = last = 0
             while rows := list(connection.execute(_ROWS, (last,))):
-                for seq, id_, other_fields, bodies in rows:
+                for seq, raw_id, other_fields, bodies in rows:
                     problem = _problem(packs, other_fields, bodies)
                     row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
                     if problem and row is not None and row[0] == bodies:  # the data was not removed in the meantime
                         damaged += 1
-                        problems.append(f"request {id_}: {problem}")
+                        problems.append(f"request {id_text(raw_id)}: {problem}")
                         del problems[_MAX_PROBLEMS:]
                 records, last = records + len(rows), rows[-1][0]
                 on_progress(records, max(total, records))

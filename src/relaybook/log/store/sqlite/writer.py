@@ -32,6 +32,7 @@ from relaybook.log.store.sqlite.removal.rebasing import Rebaser
 from relaybook.log.store.sqlite.removal.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.removal.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.rereading.rereader import Rereader
+from relaybook.log.store.sqlite.rows import id_bytes
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.verify import verify_newest
@@ -158,7 +159,7 @@ class SqliteWriter:
         """
         new: dict[str, Entry] = {}
         for entry in entries:
-            seq = self._connection.execute(_SEQ_BY_ID, (entry.record.id,)).get
+            seq = self._connection.execute(_SEQ_BY_ID, (id_bytes(entry.record.id),)).get
             if seq is not None:
                 entry.record.seq = seq
             else:

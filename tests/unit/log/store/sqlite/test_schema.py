@@ -27,7 +27,7 @@ def test_every_field_of_the_record_is_in_one_column_but_the_feedback() -> None:
     create_tables(connection, "it")
     actual = columns(connection)
     assert sorted([*actual, *OTHER_FIELDS, "feedback"]) == sorted([*FIELDS, "other_fields", "bodies"])
-    assert actual["id"] == ("TEXT", 1)
+    assert actual["id"] == ("BLOB", 1)
     assert actual["failed"] == ("INTEGER", 1)
     assert actual["retry_count"] == ("INTEGER", 0)
     assert actual["other_fields"] == ("BLOB", 1)

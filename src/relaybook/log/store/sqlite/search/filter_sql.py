@@ -4,6 +4,7 @@ Column names are constants in this program, and every value is a bound parameter
 as ``filters.matches``, and a test compares both for every term.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -28,11 +29,15 @@ from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.number_sql import NUMBER_SQL
 from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
+from relaybook.log.store.sqlite.rows import id_bytes
 
-Bindings = tuple[str | int | float, ...]
+Bindings = tuple[str | int | float | bytes, ...]
 
 _COLUMNS: Final = {name: f'r."{name}"' for name in TEXT_FIELDS}
 _MAX_INTEGER: Final = 2**63 - 1
+_ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LOWEST_ID: Final = "00000000-0000-0000-0000-000000000000"
+_HIGHEST_ID: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 class Condition(NamedTuple):
@@ -58,6 +63,8 @@ def _without_negation(term: Term) -> Condition:
     name, values = term.name, term.values
     if name in WITH_ANY and ANY in values:
         return Condition(f'r."{NOTE_FIELDS.get(name, name)}" IS NOT NULL')
+    if name == "id":
+        return any_of([*map(_id_is, values), *map(_id_starts_with, term.prefixes)])
     if name in _COLUMNS:
         return any_of(_text_is(_COLUMNS[name], term))
     if name.startswith("property."):
@@ -92,6 +99,18 @@ def _text_is(column: str, term: Term) -> Iterator[Condition]:
         yield Condition(f"{column} IN ({placeholders(term.values)})", term.values)
     for prefix in term.prefixes:
         yield starts_with(column, prefix)
+
+
+def _id_is(value: str) -> Condition:
+    return Condition("r.id = ?", (id_bytes(value),))
+
+
+def _id_starts_with(prefix: str) -> Condition:
+    lowest, highest = (prefix + digits[len(prefix) :] for digits in (_LOWEST_ID, _HIGHEST_ID))
+    if not _ID.fullmatch(lowest):
+        return Condition("0")
+    low, high = (bytes.fromhex(text.replace("-", "")) for text in (lowest, highest))
+    return Condition("r.id BETWEEN ? AND ?", (low, high))
 
 
 def _has_property(name: str, term: Term) -> Condition:

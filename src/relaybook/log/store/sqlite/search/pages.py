@@ -5,12 +5,13 @@ from typing import Any, Final
 
 import apsw
 
+from relaybook.ids import id_text
 from relaybook.log.query.filters import Cursor, Filter, needs_text
 from relaybook.log.record import Record
 from relaybook.log.store.port import Link, Page
 from relaybook.log.store.sqlite.index.block_ranges import SeqRange
 from relaybook.log.store.sqlite.index.text_index import indexed_to
-from relaybook.log.store.sqlite.rows import SELECT_LIST, WITH_BODIES, record_of
+from relaybook.log.store.sqlite.rows import SELECT_LIST, WITH_BODIES, id_bytes, record_of
 from relaybook.log.store.sqlite.search.plan import Plan, make_plan
 from relaybook.log.store.sqlite.search.scan import Deadline, SearchResult, search
 
@@ -55,7 +56,7 @@ def around(connection: apsw.Connection, record_id: str, filter_: Filter, limit: 
 
     `None` if the record does not exist.
     """
-    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (record_id,)).get
+    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (id_bytes(record_id),)).get
     if seq is None:
         return None
     end = last_seq(connection) + 1
@@ -111,14 +112,14 @@ def links(
     return [
         Link(
             seq=seq,
-            id=name,
+            id=id_text(raw_id),
             started_at=at,
             failed=bool(failed),
             completion_id=completion_id,
             session=session,
             chain=chain,
         )
-        for seq, name, at, failed, completion_id, session, chain in rows
+        for seq, raw_id, at, failed, completion_id, session, chain in rows
     ]
 
 

@@ -20,6 +20,7 @@ from relaybook.log.row import ERROR_STATUSES, FINISHES, PROBE_STATUSES, UPSTREAM
 from relaybook.log.store.sqlite.index.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.index.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 from relaybook.log.store.sqlite.index.vocabulary import prefix_query
+from relaybook.log.store.sqlite.rows import id_bytes
 from relaybook.log.store.sqlite.search.filter_sql import (
     Bindings,
     Condition,
@@ -200,7 +201,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
         return _Candidates((_EMPTY_SCAN,), 0)
     match name:
         case "id":
-            return _Candidates(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
+            return _Candidates(tuple(_by_column("requests_id", "id", id_bytes(value)) for value in values), len(values))
         case "namespace":
             return _namespace_scans(connection, values)
         case "model" | "user" | "session" | "key" | "cost_reason":
@@ -230,7 +231,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
     return None
 
 
-def _by_column(index: str, column: str, value: str | int, implied: str = "") -> Scan:
+def _by_column(index: str, column: str, value: str | int | bytes, implied: str = "") -> Scan:
     source = f"requests AS r INDEXED BY {index}"
     return Scan(source, "r.seq", Condition(f'r."{column}" = ?{implied}', (value,)), source)
 

@@ -193,12 +193,12 @@ def test_removing_everything_leaves_every_table_empty(tmp_path: Path, set_clock:
 def test_the_database_gives_free_pages_back(tmp_path: Path, set_clock: SetClock) -> None:
     writer = SqliteWriter(tmp_path)
     for _ in range(4):
-        writer.commit(Batch(entries=[an_entry_now(input_preview=os.urandom(100).hex()) for _ in range(1000)]))
+        writer.commit(Batch(entries=[an_entry_now(input_preview=os.urandom(300).hex()) for _ in range(1000)]))
     set_clock(NOON + 2 * DAY_US)
     pages = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
     before = pages.pragma("page_count")
     retain(writer, requests=MIDNIGHT)
-    maintain(writer)
+    assert pages.pragma("page_count") < before / 2
     assert pages.pragma("page_count") < before / 2
     pages.close()
     writer.close()
