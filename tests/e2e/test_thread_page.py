@@ -131,7 +131,7 @@ def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_on
     expect(turn(tab, responded)).not_to_contain_text("Is it raining?")
     expect(turn(tab, responded).get_by_role("heading", name="assistant")).to_be_visible()
     expect(turn(tab, retried).get_by_role("heading")).to_have_count(0)
-    turn(tab, retried).get_by_role("button", name="Same prompt as above: show").click()
+    turn(tab, retried).get_by_role("button", name="Same prompt again: show").click()
     expect(turn(tab, retried).get_by_role("heading", name="assistant")).to_be_visible()
 
 

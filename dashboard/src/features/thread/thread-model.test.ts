@@ -61,14 +61,14 @@ describe("the conversations of a thread", () => {
       [false, false, undefined],
       [true, true, "Retry after a failure"],
       [false, true, "Retry after a failure"],
-      [true, true, "Same prompt as above"],
+      [true, true, "Same prompt again"],
     ]);
   });
 
   it("show the messages of a repeated request if the original is not loaded", () => {
     const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
     expect(conversation?.parts[0]).toMatchObject({
-      repeatReason: "Same prompt as above",
+      repeatReason: "Same prompt again",
       isRepeated: false,
       isFolded: false,
     });

@@ -62,7 +62,7 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
 }
 
 function repeatReasonOf({ is_retry }: ThreadRow, repeated: ThreadRow | undefined): string {
-  if (!is_retry) return "Same prompt as above";
+  if (!is_retry) return "Same prompt again";
   return repeated?.failed ? "Retry after a failure" : "Retry by the SDK";
 }
 

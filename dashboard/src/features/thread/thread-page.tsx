@@ -189,6 +189,8 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
   if (turns.length === 0) return null;
   const numbers = turns.map(({ turn }) => turn);
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  // A turn of another conversation can be in view.
+  const whose = drawn === ALL ? "" : " of the timeline";
   return (
     <form
       className={css.goTo}
@@ -204,8 +206,8 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
         name="turn"
         inputMode="numeric"
         autoComplete="off"
-        aria-label={`Go to turn, ${first} to ${last}`}
-        placeholder={`Go to turn ${first}–${last}`}
+        aria-label={`Go to turn, ${first} to ${last}${whose}`}
+        placeholder={`Go to turn ${first}–${last}${whose}`}
       />
     </form>
   );

@@ -146,11 +146,12 @@ it("says which conversations are drawn, and that times at once count once", asyn
   await open();
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(select).toHaveDisplayValue("all conversations");
-  expect(screen.queryByText("All conversations:")).toBeNull();
-  expect(screen.getByRole("columnheader", { name: "Tool" })).toBeVisible();
+  const heading = { name: "All conversations" };
+  expect(screen.queryByRole("heading", heading)).toBeNull();
   await userEvent.selectOptions(select, "Question 1 · 22:02:00 · 3 requests");
-  expect(screen.getByText("All conversations:")).toBeVisible();
-  expect(screen.getByRole("columnheader", { name: "Tool (all conversations)" })).toBeVisible();
+  const lanes = screen.getByRole("group", { name: /^Timeline/ });
+  const totals = screen.getByRole("heading", heading);
+  expect(lanes.compareDocumentPosition(totals) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
   expect(screen.queryByRole("group", { name: "other requests" })).toBeNull();
   const tools = screen.getByText("tool time", { selector: "dt" }).parentElement;
   expect(tools?.title).toContain("Calls at the same time count once here, and each in the table.");
@@ -178,9 +179,9 @@ it("the field for a turn belongs to the conversation in the timeline", async () 
   const select = await screen.findByRole("combobox", { name: "Conversations in the timeline" });
   expect(screen.queryByRole("textbox", { name: /Go to turn/ })).toBeNull();
   await userEvent.selectOptions(select, "1");
-  expect(screen.getByRole("textbox", { name: "Go to turn, 1 to 3" })).toBeVisible();
+  expect(screen.getByRole("textbox", { name: "Go to turn, 1 to 3 of the timeline" })).toBeVisible();
   await userEvent.selectOptions(select, "9");
-  expect(screen.getByRole("textbox", { name: "Go to turn, 7 to 7" })).toBeVisible();
+  expect(screen.getByRole("textbox", { name: "Go to turn, 7 to 7 of the timeline" })).toBeVisible();
   await userEvent.click(screen.getByRole("button", { name: "Timeline" }));
   expect(screen.queryByRole("textbox", { name: /Go to turn/ })).toBeNull();
 });

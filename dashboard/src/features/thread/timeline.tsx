@@ -1,4 +1,4 @@
-/** The timeline of a thread: its totals, the lanes of models and tools, and a table of the tools. */
+/** The timeline of a thread: the lanes of models and tools, the totals, and a table of the tools. */
 
 import { Group } from "@mantine/core";
 import { useState } from "react";
@@ -57,19 +57,14 @@ export function Timeline({ lanes, groups, isPart, onTurn }: Props) {
   };
   return (
     <div className={css.timeline}>
-      <Group gap="2px 18px" align="baseline">
-        {isPart && <span className="muted">All conversations:</span>}
+      <TimelineChart groups={groups} selected={opened?.key} onCall={open} onTurn={onTurn} />
+      <Group className={css.totals} gap="2px 18px" align="baseline">
+        {isPart && <h2>All conversations</h2>}
         <FactList facts={factsOf(lanes.totals)} />
       </Group>
-      <TimelineChart groups={groups} selected={opened?.key} onCall={open} onTurn={onTurn} />
       {lanes.tools.length > 0 && (
         <div className={css.below}>
-          <ToolTable
-            lanes={lanes}
-            heading={isPart ? "Tool (all conversations)" : "Tool"}
-            onCall={open}
-            onFailed={openFailed}
-          />
+          <ToolTable lanes={lanes} onCall={open} onFailed={openFailed} />
           <div className={css.place}>
             {call !== undefined && (
               <CallPanel
@@ -133,13 +128,12 @@ const FEW = 5;
 
 type ToolTableProps = {
   lanes: Lanes;
-  heading: string;
   onCall: (call: LaneCall) => void;
   onFailed: (tool: string) => void;
 };
 
 /** The tools by their total time, with buttons that show the longest and the failed calls. */
-function ToolTable({ lanes: { tools, calls }, heading, onCall, onFailed }: ToolTableProps) {
+function ToolTable({ lanes: { tools, calls }, onCall, onFailed }: ToolTableProps) {
   const [isWhole, setWhole] = useState(false);
   const callsOf = (name: string) => calls.filter((call) => call.name === name);
   const longestOf = (name: string) => callsOf(name).reduce((best, call) => (timeOf(call) > timeOf(best) ? call : best));
@@ -149,7 +143,7 @@ function ToolTable({ lanes: { tools, calls }, heading, onCall, onFailed }: ToolT
         <caption className="visually-hidden">Tools by total time</caption>
         <thead>
           <tr>
-            <th scope="col">{heading}</th>
+            <th scope="col">Tool</th>
             <th scope="col">Calls</th>
             <th scope="col">Total time</th>
             <th scope="col">Longest</th>
