@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
@@ -24,8 +24,8 @@ async function show(search: string, isThread: boolean) {
 }
 
 it.each([
-  ["?sort=cost_usd", 1],
-  ["?sort=nonsense", 0],
+  ["?from=-1h&sort=cost_usd", 1],
+  ["?from=-1h&sort=nonsense", 0],
 ])("a filter can be saved only if the log can be sorted: %s", async (search, buttons) => {
   await show(search, false);
   expect(screen.queryAllByRole("button", { name: "Save filter…" })).toHaveLength(buttons);
@@ -137,6 +137,19 @@ it("a text search is limited to a part of the request in its chip", async () => 
     "text in this turn",
   );
   expect(where()).toBe("/requests?said_here=refund");
+});
+
+it("only a page with a search box says that you can search", async () => {
+  await show("", false);
+  expect(screen.getByText("To filter, click a value.")).toBeVisible();
+  cleanup();
+  await renderAt(
+    "",
+    <TermEditingContext value={{ edited: undefined, edit: vi.fn() }}>
+      <FilterBar />
+    </TermEditingContext>,
+  );
+  expect(await screen.findByText("To filter, click a value or search.")).toBeVisible();
 });
 
 it("a value is put into the query input", async () => {

@@ -53,9 +53,8 @@ export function FilterBar({ children, note, running = 0, selected }: BarProps) {
   const matches = counted.isPlaceholderData ? undefined : counted.data;
   // Running requests are not counted, so the count would be 0 although the log shows them.
   const isOnlyRunning = isOnlyValue(search.filter, "outcome", "open");
-  const isSorted = search.sort !== undefined;
   const isReadable = !isRejected(counted.error) && (search.sort === undefined || isSortField(search.sort));
-  const canBeSaved = isReadable && (search.filter.length > 0 || Object.keys(search.range).length > 0 || isSorted);
+  const canBeSaved = isReadable && (search.filter.length > 0 || Object.keys(search.range).length > 0);
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>

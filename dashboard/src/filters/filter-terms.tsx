@@ -13,8 +13,9 @@ import css from "./filter-bar.module.css";
 /** The values, each with a remove button. */
 export function FilterTerms() {
   const { filter } = useLogSearch();
+  const hasSearch = useContext(TermEditingContext) !== undefined;
   if (filter.length === 0) {
-    return <span className={`ellipsis muted ${css.hint}`}>To filter, click a value or search.</span>;
+    return <span className={`ellipsis muted ${css.hint}`}>To filter, click a value{hasSearch && " or search"}.</span>;
   }
   return filter.flatMap(({ name, values, negated }) =>
     values.map((value) => (
@@ -86,7 +87,7 @@ function SearchedPart({ name, value, negated }: EditedTerm) {
     <select
       className={css.part}
       aria-label={`Where to search for ${value}`}
-      title="The whole request contains the earlier messages of a conversation. Said here finds a text only where it was said first."
+      title="Text also finds the earlier messages of a conversation. Text in this turn finds a text only where it is new."
       value={fieldOf(name)}
       onChange={(event) => choose(event.currentTarget.value)}
     >

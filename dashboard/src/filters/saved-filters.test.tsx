@@ -72,15 +72,12 @@ it("the filter is saved under the typed name with its time range and sort field"
   expect(await button(/^Saved\s+1/)).toBeVisible();
 });
 
-it.each([
-  ["?from=-1h", [["from", "-1h"]]],
-  ["?sort=cost_usd", [["sort", "cost_usd"]]],
-])("a time range or an order without a filter can be saved, too: %s", async (search, params) => {
-  const { calls } = await show(search);
+it("a time range without a filter can be saved, too", async () => {
+  const { calls } = await show("?from=-1h");
   await click("Save filter…");
   await typeName("Recent");
   await click("Save");
-  await waitFor(() => expect(calls.map((call) => call.body)).toEqual([{ params }]));
+  await waitFor(() => expect(calls.map((call) => call.body)).toEqual([{ params: [["from", "-1h"]] }]));
 });
 
 it("a name that is in use is replaced only by a button that says so", async () => {
@@ -105,8 +102,8 @@ it("an error of the API is shown, and the dialog stays open", async () => {
   expect(screen.getByLabelText("Name")).toHaveValue("One more");
 });
 
-it("without a filter there is nothing to save", async () => {
-  await show("");
+it.each(["", "?sort=cost_usd"])("without a filter there is nothing to save: %s", async (search) => {
+  await show(search);
   expect(screen.queryByRole("button", { name: "Save filter…" })).toBeNull();
   await click("Saved");
   expect(await screen.findByText(/No saved filters yet\. Filter the log, then select/)).toBeVisible();
