@@ -233,8 +233,8 @@ def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State)
 
 #: The address of each page, and a selector for an element that the page has once it is loaded.
 ADDRESSES: Final = {
-    "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
-    "pinned": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 namespaces.')"),
+    "namespaces": ("/namespaces", "main:has(tbody tr:nth-child(7):last-child) svg[role=img]"),
+    "pinned": ("/namespaces?pinned=true&sort=failed", "main tbody tr:nth-child(5):last-child"),
     "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespaces contain')"),
     "namespaces refused": ("/namespaces?sort=size", "main [role=alert]:has-text('Invalid address')"),
     "properties": ("/namespaces?tab=properties", "main:has-text('Select a property')"),

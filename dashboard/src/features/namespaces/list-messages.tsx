@@ -35,18 +35,18 @@ export function ListError({ error, fallback, onRetry }: ListErrorProps) {
 
 type ListFootProps = {
   shown: number;
-  /** The name of a row, in the singular. */
-  unit: string;
+  /** Whether the list is searched. Otherwise its head has the number of namespaces, which is read more often. */
+  isSearch: boolean;
   hasMore: boolean;
   isReading: boolean;
   onMore: () => void;
 };
 
-/** The number of rows, and a button to load more. */
-export function ListFoot({ shown, unit, hasMore, isReading, onMore }: ListFootProps) {
+/** The number of matches of a search, and a button to load more. */
+export function ListFoot({ shown, isSearch, hasMore, isReading, onMore }: ListFootProps) {
   return (
     <Group className="muted" gap={12} wrap="nowrap" mih={44} px={12}>
-      <span role="status">{hasMore ? `The first ${count(shown)}.` : `${plural(shown, unit)}.`}</span>
+      <span role="status">{hasMore ? `The first ${count(shown)}.` : isSearch && `${plural(shown, "namespace")}.`}</span>
       {hasMore && (
         <Button variant="default" size="compact-sm" aria-disabled={isReading} onClick={isReading ? undefined : onMore}>
           {isReading ? "Loading…" : "Load more"}

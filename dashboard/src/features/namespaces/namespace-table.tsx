@@ -109,7 +109,9 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
           <NamespaceChip namespace={row.namespace} /> {group !== null && <span className="small muted">{group}</span>}
         </Group>
       </th>
-      <td className={css.hours}>{spark === undefined ? NO_SPARK : <Sparkline spark={spark} />}</td>
+      <td className={css.hours} title={spark === undefined ? WITHOUT_CHART : undefined}>
+        {spark === undefined ? <span className="visually-hidden">No chart</span> : <Sparkline spark={spark} />}
+      </td>
       <td className={css.requests}>
         {count(row.requests)}
         <span className={css.unit}> {row.requests === 1 ? "request" : "requests"}</span>
@@ -130,11 +132,9 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
   );
 });
 
-const NO_SPARK = (
-  <span className="muted" title="Only pinned namespaces and the busiest others have a chart.">
-    –
-  </span>
-);
+/** A dash would mean that there were no requests. */
+const WITHOUT_CHART =
+  "Only pinned namespaces and the busiest others have a chart, if they had requests. In a SQLite log, names that look like ids have none.";
 
 type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
 

@@ -65,6 +65,7 @@ describe("the last 24 hours of the namespaces", () => {
     expect(screen.getAllByRole("img")).toHaveLength(1);
     await userEvent.click(screen.getByRole("link", { name: "Cost" }));
     await waitFor(() => expect(asked.filter((what) => what.startsWith("GET namespaces"))).toHaveLength(2));
+    expect(await row("Filter by namespace user-8f3a")).toHaveTextContent("No chart");
     expect(asked.filter((what) => what.startsWith("GET stats"))).toEqual([
       "GET stats?by=namespace&from=-24h&bucket=3600",
     ]);
@@ -73,7 +74,7 @@ describe("the last 24 hours of the namespaces", () => {
   it("are left out if the query fails", async () => {
     answerLists({ "GET namespaces": () => page([staging, user]) });
     await renderList("");
-    expect(await screen.findByText("2 namespaces.")).toBeVisible();
+    expect(await row("Filter by namespace staging")).toHaveTextContent("No chart310 requests");
     expect(screen.queryByRole("img")).not.toBeInTheDocument();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
@@ -97,15 +98,14 @@ describe("the list of namespaces", () => {
     await renderList("");
     expect(await screen.findByText("The first 2.")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Load more" }));
-    expect(await screen.findByText("3 namespaces.")).toBeVisible();
-    expect(screen.getAllByRole("rowheader")).toHaveLength(3);
+    await waitFor(() => expect(screen.getAllByRole("rowheader")).toHaveLength(3));
     expect(screen.queryByRole("button", { name: "Load more" })).not.toBeInTheDocument();
   });
 
   it("is searched by a part of names; the URL changes after a pause", async () => {
     answerLists({ "GET namespaces": (asked) => page(asked.get("contains") === "user" ? [user] : [staging, user]) });
     const { where } = await renderList("");
-    await screen.findByText("2 namespaces.");
+    await row("Filter by namespace staging");
     fireEvent.keyDown(document.body, { key: "/" });
     const box = screen.getByRole("textbox", { name: "Namespaces that contain" });
     expect(box).toHaveFocus();
@@ -119,6 +119,9 @@ describe("the list of namespaces", () => {
   it("shows all namespaces or only the pinned ones, with the number of each", async () => {
     answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("");
+    await row("Filter by namespace staging");
+    // The list is not read as often as this number, so a second number could differ.
+    expect(screen.queryByText("1 namespace.")).toBeNull();
     expect(await screen.findByRole("link", { name: "All namespaces 203" })).toHaveAttribute("aria-current", "true");
     await userEvent.click(screen.getByRole("link", { name: "Pinned 3" }));
     expect(where()).toBe("/namespaces?pinned=true");
@@ -146,7 +149,7 @@ describe("without a row", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Clear" }));
     expect(where()).toBe("/namespaces?sort=requests");
     expect(screen.getByRole("textbox")).toHaveValue("");
-    expect(await screen.findByText("1 namespace.")).toBeVisible();
+    expect(await row("Filter by namespace staging")).toBeVisible();
   });
 
   it("a list that could not be read shows the error, and Retry reads it again", async () => {
@@ -157,7 +160,7 @@ describe("without a row", () => {
     expect(alert).toHaveTextContent("The list could not be read: The disk is on fire.Requests are still being logged.");
     answers["GET namespaces"] = () => page([staging]);
     await userEvent.click(within(alert).getByRole("button", { name: "Retry" }));
-    expect(await screen.findByText("1 namespace.")).toBeVisible();
+    expect(await row("Filter by namespace staging")).toBeVisible();
   });
 });
 

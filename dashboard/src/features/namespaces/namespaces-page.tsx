@@ -81,7 +81,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
         {rows.length > 0 && query.error === null && (
           <ListFoot
             shown={rows.length}
-            unit="namespace"
+            isSearch={list.prefix !== ""}
             hasMore={query.hasNextPage}
             isReading={query.isFetchingNextPage}
             onMore={() => void query.fetchNextPage()}
