@@ -16,6 +16,16 @@ pytestmark = needs_chromium
 #: The table of groups has a second header row for percentiles.
 HEADER_ROWS: Final = 2
 _STATS: Final = re.compile(r"/api/stats(\?|$)")
+#: JavaScript that returns the number of blue pixels of a chart in the row that has the most.
+_WIDTH_OF_BARS: Final = """
+(canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const blue = new Array(height).fill(0);
+  for (let at = 0; at < data.length; at += 4) if (data[at + 2] > data[at] + 60) blue[Math.floor(at / 4 / width)] += 1;
+  return Math.max(...blue);
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +72,12 @@ def test_the_charts_of_a_young_log_begin_with_its_first_request(shared_tab: LogP
     start, end = re.findall(r"(\d\d):(\d\d)", label)[:2]
     minutes = (int(end[0]) * 60 + int(end[1]) - int(start[0]) * 60 - int(start[1])) % (24 * 60)
     assert 1 <= minutes <= 15
+
+
+def test_a_bar_is_as_wide_as_its_bucket(shared_tab: LogPage, log: list[str]) -> None:
+    """All requests are in one or two of at most a few buckets."""
+    tab = open_overview(shared_tab)
+    assert chart(tab, "Requests").locator("canvas").evaluate(_WIDTH_OF_BARS) > 200
 
 
 def test_the_time_range_menu_offers_today(shared_tab: LogPage, log: list[str]) -> None:

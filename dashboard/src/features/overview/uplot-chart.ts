@@ -215,7 +215,7 @@ function optionsOf(series: Series, color: (name: string) => string): uPlot.Serie
       points: { show: true, size: 4, fill: own, width: 0, filter: isolated },
     };
   }
-  const bars = uPlot.paths.bars?.({ size: [0.86, 40], gap: 0 });
+  const bars = uPlot.paths.bars?.({ size: [1], gap: 1 });
   return { fill: own, width: 0, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) };
 }
 

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { HistogramStrip } from "./histogram";
+import { HistogramBars, HistogramStrip } from "./histogram";
 
 const MINUTE = 60_000;
 const START = new Date("2026-11-22T14:00:00Z").getTime();
@@ -46,6 +46,14 @@ it("after Escape, Enter selects nothing", () => {
   const { onChosen, press } = strip();
   press("ArrowLeft", "Shift+ArrowLeft", "Escape", "Enter");
   expect(onChosen).not.toHaveBeenCalled();
+});
+
+it.each([3, 40])("a bar is as wide as its bucket, except for a small gap: %d bars", (number) => {
+  const bars = Array.from({ length: number }, (_, at) => ({ from: at, to: at + 1, requests: 1, failed: 0, p50: null }));
+  const { container } = render(<HistogramBars bars={bars} />);
+  const width = Number(/h([\d.]+)/.exec(container.querySelector("path")?.getAttribute("d") ?? "")?.[1]);
+  expect(width).toBeGreaterThan(0.8);
+  expect(width).toBeLessThan(1);
 });
 
 it("keys of the histogram do not reach the log, and all other keys do", () => {

@@ -112,7 +112,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
 
 /** Requests per bucket, with failed requests in red at the bottom, or as a mark above a bar that is too low for them. */
 export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
-  const gap = bars.length < 200 ? Math.max(0.18, 1 - MAX_WIDTH * bars.length) : 0;
+  const gap = bars.length < 200 ? Math.min(MAX_GAP, GAP * bars.length) : 0;
   const shapes = useMemo(() => barHeights(bars), [bars]);
   const pathOf = (part: (shape: BarHeights) => { bottom: number; height: number } | undefined, side: number) =>
     shapes
@@ -138,8 +138,10 @@ export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
   );
 }
 
-/** The maximum width of a bar, as a fraction of the histogram's width. */
-const MAX_WIDTH = 0.035;
+/** The gap between two bars, about one pixel, as a fraction of the histogram's width. */
+const GAP = 1 / 320;
+/** The largest gap, as a fraction of a bucket. */
+const MAX_GAP = 0.18;
 
 function round(value: number): number {
   return Number(value.toFixed(2));
