@@ -67,7 +67,7 @@ def test_a_key_shows_what_has_changed_since_a_request_last_worked(shared_tab: Lo
     expect(tab.drawer.get_by_role("link", name=re.compile("the last good request"))).to_be_visible()
     tab.press("w")
     page = tab.page.get_by_role("main")
-    expect(page).to_contain_text("A is the last good request before B with the same messages.")
+    expect(page).to_contain_text("A is the last good request before B, with the same messages.")
     tab.wait_for_path(f"/compare/{log[0]}/{log[2]}")
     expect(page.get_by_text(re.compile("^Different: result"))).to_be_visible()
     expect(page.get_by_role("region", name="Parameters")).to_contain_text("temperature")

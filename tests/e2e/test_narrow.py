@@ -316,7 +316,7 @@ def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, w
     assert set(tab.state("navigator.clipboard.readText()").split()) == {log[1], log[3]}
     tab.page.get_by_role("button", name="Done").tap()
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
-    tab.page.get_by_role("combobox", name="Order").select_option("Most recently ended first")
+    tab.page.get_by_role("combobox", name="Order").select_option("Most recent first")
     tab.wait_for_query()
 
 

@@ -28,7 +28,7 @@ export function KeysHelp({ className = "" }: { className?: string | undefined })
 const HINTS = [
   ["j k", "move"],
   ["↵", "open"],
-  ["n", "filter by namespace"],
+  ["n", "filter by the row's namespace"],
   ["m", "row menu"],
   ["/", "search"],
   ["1–9", "pinned namespaces"],

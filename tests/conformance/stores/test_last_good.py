@@ -107,7 +107,7 @@ def test_an_earlier_turn_is_preferred_to_another_conversation(store: Store) -> N
         entry(3, "Invoice 7", "Paid.", "Sure?", failed=True, status=500),
     ]
     assert found(store, entries, 3) == (1, "same_conversation", False)
-    assert ask(store, 3).message == "A is the last good request before B of this conversation."
+    assert ask(store, 3).message == "A is the last good request before B, in the same conversation."
 
 
 def test_a_request_without_bodies_has_only_a_nearest_request(store: Store) -> None:

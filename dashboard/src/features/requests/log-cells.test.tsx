@@ -98,7 +98,7 @@ it("the number of properties without a column has a tooltip with their names and
   );
   const more = await screen.findByTitle(/^2 more properties/);
   expect(more.title).toBe("2 more properties:\nfeature: support\nsession: s-1");
-  expect(more).toHaveTextContent("22 more properties: feature: support session: s-1");
+  expect(more).toHaveTextContent("+22 more properties: feature: support session: s-1");
 });
 
 it.each<[Partial<Row>, string]>([

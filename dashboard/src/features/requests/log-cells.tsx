@@ -222,8 +222,8 @@ function PreviewCell({ row }: { row: Row }) {
   const parts = (
     <>
       {row.said_earlier && (
-        <span className="muted small" title="The text is in an earlier message of this conversation.">
-          said earlier ·{" "}
+        <span className="muted small" title="This request contains the text only in earlier messages.">
+          in earlier messages ·{" "}
         </span>
       )}
       {input !== null && (
@@ -277,7 +277,7 @@ function MoreProperties({ row, columns }: CellsProps) {
   return (
     <span className={tableCss.more} title={words}>
       <span aria-hidden="true">
-        <TagIcon /> {others.length}
+        <TagIcon /> +{others.length}
       </span>
       <span className="visually-hidden">{words}</span>
     </span>

@@ -62,7 +62,7 @@ export function SortLink({ field, unsorted, children }: SortLinkProps) {
   const { label = field, highest, lowest } = SORT_FIELDS[field] ?? {};
   const { sort } = search;
   const order = sort !== field ? undefined : (search.order ?? "desc");
-  const next = order === undefined ? highest : order === "desc" ? lowest : "Most recently ended first";
+  const next = order === undefined ? highest : order === "desc" ? lowest : "Most recent first";
   const sorted = (base: typeof search) =>
     withSort(base, order === "asc" ? undefined : field, order === "desc" ? "asc" : undefined);
   const follow = (event: MouseEvent) => {
@@ -123,12 +123,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
             {!isLoading && !isComplete && `. ${incomplete(order)}`}
           </span>
           {instead === undefined && (
-            <Button
-              variant="default"
-              size="compact-xs"
-              title="Show the requests that ended last first"
-              onClick={toUsualOrder}
-            >
+            <Button variant="default" size="compact-xs" title="Most recent first" onClick={toUsualOrder}>
               Clear sort
             </Button>
           )}
@@ -158,7 +153,7 @@ function SortSelect() {
       value={sort === "" ? "" : `${sort} ${order}`}
       onChange={({ currentTarget }) => sortBy(currentTarget.value)}
     >
-      <option value="">Most recently ended first</option>
+      <option value="">Most recent first</option>
       {Object.entries(SORT_FIELDS).flatMap(([field, { highest, lowest }]) => [
         <option key={`${field} desc`} value={`${field} desc`}>
           {highest}

@@ -71,8 +71,8 @@ class LastGood(Struct, kw_only=True):
 #: What is said about each relation.
 _MESSAGES: Final[dict[Relation, str]] = {
     "same_messages": "with the same messages",
-    "same_conversation": "of this conversation",
-    "same_prompt": "whose {start} starts the same",
+    "same_conversation": "in the same conversation",
+    "same_prompt": "and its {start} starts the same",
     "same_model": "with the same namespace, path and model",
     "same_namespace": "with the same namespace",
 }
@@ -264,7 +264,7 @@ def _message(relation: Relation | None, prompt: _Prompt | None, *, is_alike: boo
         return "No earlier request with this prompt was good. A is the first good request after B."
     start = "system prompt" if prompt is not None and prompt.has_system else "first message"
     described = _MESSAGES[relation].format(start=start)
-    found = f"first good request after B {described}" if is_later else f"last good request before B {described}"
+    found = f"first good request after B, {described}" if is_later else f"last good request before B, {described}"
     if is_alike:
         return f"A is the {found}."
     reason = "No good request has this prompt." if prompt is not None else "The prompt of this request cannot be read."
