@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 import zstandard
 
-from relaybook.log.store.errors import StoreDamaged
+from relaybook.log.record import Record
 
 #: The fields, in the order in which they are stored.
 OTHER_FIELDS: Final = (
@@ -38,8 +38,10 @@ OTHER_FIELDS: Final = (
     "output_preview",
     "body_state",
 )
-_BODY_STATE: Final = OTHER_FIELDS.index("body_state")
-_OF_CONTENT: Final = tuple(map(OTHER_FIELDS.index, ("error_message", "input_preview", "output_preview")))
+#: The fields that are removed when the content expires.
+_OF_CONTENT: Final = ("error_message", "input_preview", "output_preview")
+#: The values of the fields, by name, if the column is damaged.
+UNKNOWN: Final = {field.name: field.default for field in msgspec.structs.fields(Record) if field.name in OTHER_FIELDS}
 
 DICTIONARY: Final = zstandard.ZstdCompressionDict(
     files("relaybook.log.store.sqlite").joinpath("other_fields.dictionary").read_bytes()
@@ -65,22 +67,21 @@ def encode_other_fields(values: Sequence[Any]) -> bytes:
     return _codec.compress(_encode(values))
 
 
-def decode_other_fields(data: bytes) -> list[Any]:
-    """Return the values of ``OTHER_FIELDS``. Raises StoreDamaged."""
+def other_fields_of(data: bytes) -> dict[str, Any]:
+    """Return the values of ``OTHER_FIELDS`` by name, or ``UNKNOWN`` if the column's value is damaged.
+
+    So a damaged value hides neither the request nor other requests. ``relaybook check`` reports it.
+    """
     try:
-        return _decode(_codec.decompress(data))
-    except (zstandard.ZstdError, msgspec.MsgspecError) as error:
-        raise StoreDamaged(
-            f"The fields of a request are damaged ({error}). Test the disk. Then stop the server, and run relaybook "
-            "check --salvage."
-        ) from error
+        values = _decode(_codec.decompress(data))
+    except (zstandard.ZstdError, msgspec.MsgspecError):
+        return UNKNOWN
+    return dict(zip(OTHER_FIELDS, values, strict=True)) if len(values) == len(OTHER_FIELDS) else UNKNOWN
 
 
 def without_content(data: bytes) -> bytes:
     """Return the column's value for a request whose content expires."""
-    values = decode_other_fields(data)
-    for index in _OF_CONTENT:
-        values[index] = None
-    if values[_BODY_STATE] == "stored":
-        values[_BODY_STATE] = "expired"
-    return encode_other_fields(values)
+    values = other_fields_of(data) | dict.fromkeys(_OF_CONTENT)
+    if values["body_state"] == "stored":
+        values["body_state"] = "expired"
+    return encode_other_fields([values[name] for name in OTHER_FIELDS])

@@ -12,7 +12,7 @@ import msgspec
 
 from relaybook.ids import id_text, parse_id
 from relaybook.log.record import FIELDS, Feedback, Record
-from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, decode_other_fields, encode_other_fields
+from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, encode_other_fields, other_fields_of
 from relaybook.log.store.sqlite.schema import COLUMNS
 
 #: The feedback as JSON, or NULL if there is none. ``quote`` keeps the exact value of a number.
@@ -71,7 +71,7 @@ def values_of(record: Record, seq: int) -> list[Any]:
 
 
 def record_of(row: Iterable[Any]) -> Record:
-    """Return the record of a row selected with SELECT_LIST. Raises StoreDamaged."""
+    """Return the record of a row selected with SELECT_LIST."""
     *values, other_fields, feedback = row
     values[_ID] = id_text(values[_ID])
     for index in _BOOLEANS:
@@ -81,7 +81,7 @@ def record_of(row: Iterable[Any]) -> Record:
         values[index] = decoder.decode(text) if text is not None else _empty(index)
     return Record(
         **dict(zip(_NAMES, values, strict=True)),
-        **dict(zip(OTHER_FIELDS, decode_other_fields(other_fields), strict=True)),
+        **other_fields_of(other_fields),
         feedback=_decode_feedback(feedback) if feedback is not None else [],
     )
 

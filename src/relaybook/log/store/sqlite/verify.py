@@ -13,7 +13,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.other_fields import decode_other_fields
+from relaybook.log.store.sqlite.other_fields import UNKNOWN, other_fields_of
 from relaybook.log.store.sqlite.packs.bodies import decode_location
 from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created
@@ -97,8 +97,9 @@ def _problem(packs: PackReader, other_fields: bytes, bodies: bytes | None) -> st
 
     ``bodies`` is the encoded location of the frames, from the table ``requests``.
     """
+    if other_fields_of(other_fields) is UNKNOWN:
+        return "the database value with some of the fields is damaged"
     try:
-        decode_other_fields(other_fields)
         location = decode_location(bodies)
         if location is None:
             return None

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from tests.support.records import a_record
 
 from relaybook.log.record import FIELDS, Feedback, Note
-from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, decode_other_fields, without_content
+from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS, UNKNOWN, other_fields_of, without_content
 from relaybook.log.store.sqlite.rows import INSERT, SELECT_LIST, record_of, row_of
 from relaybook.log.store.sqlite.schema import COLUMNS
 
@@ -57,4 +57,12 @@ def test_without_content_removes_only_texts_of_the_content() -> None:
     kept = replace(record, seq=1, error_message=None, input_preview=None, output_preview=None, body_state="expired")
     assert expired == kept
     *_, without_bodies, _ = row_of(a_record(body_state="no_bodies"), 1, b"")
-    assert decode_other_fields(without_content(without_bodies))[OTHER_FIELDS.index("body_state")] == "no_bodies"
+    assert other_fields_of(without_content(without_bodies))["body_state"] == "no_bodies"
+
+
+def test_damaged_fields_are_unknown_and_their_bytes_expire() -> None:
+    record = a_record(user_agent="a", input_preview="i", model="m")
+    *row, other_fields, _ = row_of(record, 1, b"")
+    damaged = other_fields[:-3]
+    assert record_of([*row, damaged, None]) == replace(record, seq=1, **UNKNOWN)
+    assert other_fields_of(without_content(damaged)) == UNKNOWN | {"body_state": "expired"}
