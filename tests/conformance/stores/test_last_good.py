@@ -110,6 +110,17 @@ def test_an_earlier_turn_is_preferred_to_another_conversation(store: Store) -> N
     assert ask(store, 3).message == "A is the last good request before B, in the same conversation."
 
 
+@pytest.mark.parametrize(("system", "start"), [(AGENT, "system prompt"), ("", "first message")])
+def test_the_message_says_what_starts_the_same(store: Store, system: str, start: str) -> None:
+    text = "Classify this invoice with one word. It is invoice"
+    entries = [
+        entry(1, f"{text} 8", "Paid.", "Sure?", system=system),
+        entry(2, f"{text} 7" if not system else "Invoice 7", system=system, failed=True, status=500),
+    ]
+    assert found(store, entries, 2) == (1, "same_prompt", False)
+    assert ask(store, 2).message == f"A is the last good request before B, and its {start} starts the same."
+
+
 def test_a_request_without_bodies_has_only_a_nearest_request(store: Store) -> None:
     bare = entry_of(record_of(2, body_state="no_bodies", method="POST", path=PATH, failed=True), None, None)
     assert found(store, [entry(1, "Invoice 7"), bare], 2) == (1, "same_model", False)
