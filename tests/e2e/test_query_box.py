@@ -68,7 +68,7 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
     ask(tab, "refund")
     tab.wait_for_query(("said_here", "refund"))
     expect_found(tab, log["refund"], log["late"])
-    expect(tab.filter_bar.get_by_role("button", name="Remove text in this turn: refund")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Remove new text: refund")).to_be_visible()
     expect(tab.filter_bar).to_contain_text("2 requests")
     expect(box(tab)).to_have_value("")
 
@@ -76,12 +76,12 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
 @pytest.mark.parametrize(
     ("typed", "query", "found", "chip"),
     [
-        ("refun*", "begins.said_here=refun", {"refund", "refunded", "late"}, "text in this turn: refun*"),
-        ('"my refund"', "said_here=my refund", {"refund", "late"}, 'text in this turn: "my refund"'),
-        ('"my ref"*', "begins.said_here=my ref", {"refund", "late"}, 'text in this turn: "my ref"*'),
+        ("refun*", "begins.said_here=refun", {"refund", "refunded", "late"}, "new text: refun*"),
+        ('"my refund"', "said_here=my refund", {"refund", "late"}, 'new text: "my refund"'),
+        ('"my ref"*', "begins.said_here=my ref", {"refund", "late"}, 'new text: "my ref"*'),
         ("refund -late", "said_here=refund&not.words=late", {"refund"}, "not text: late"),
         ('refund -"is late"', "said_here=refund&not.words=is late", {"refund"}, 'not text: "is late"'),
-        ("wind degrees", "said_here=wind&said_here=degrees", {"answer"}, "text in this turn: degrees"),
+        ("wind degrees", "said_here=wind&said_here=degrees", {"answer"}, "new text: degrees"),
         (
             "model:gpt-4o* -refunded",
             "begins.model=gpt-4o&not.words=refunded",
@@ -145,7 +145,7 @@ def test_parts_are_removed_one_by_one_with_their_button_backspace_or_back(tab: L
     tab.open_log()
     ask(tab, "namespace:production refund -late")
     tab.wait_for_query(("namespace", "production"), ("said_here", "refund"), ("not.words", "late"))
-    tab.filter_bar.get_by_role("button", name="Remove text in this turn: refund").click()
+    tab.filter_bar.get_by_role("button", name="Remove new text: refund").click()
     tab.wait_for_query(("namespace", "production"), ("not.words", "late"))
     expect_found(tab, log["refund"])
     tab.press("Backspace")
@@ -183,14 +183,14 @@ def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing
     expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without this query.")
     expect_found(tab, log["refund"], log["late"])
     expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
-    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!last$)"))).to_have_count(1)
+    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!last filter$)"))).to_have_count(1)
     expect(tab.filter_bar).to_contain_text("2 requests")
     check_accessibility(tab.page)
     box(tab).fill("refund")
     expect(tab.page.get_by_role("alert")).to_have_count(0)
     tab.press("Enter")
     tab.wait_for_query(("namespace", "production"), ("said_here", "refund"))
-    expect(tab.filter_bar.get_by_role("button", name="Remove text in this turn: refund")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Remove new text: refund")).to_be_visible()
     expect(box(tab)).to_have_value("")
     tab.page.go_back()
     expect(box(tab)).to_have_value(text)

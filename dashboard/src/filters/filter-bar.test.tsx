@@ -134,7 +134,7 @@ it("a text search is limited to a part of the request in its chip", async () => 
   const { where } = await renderAt("?words=refund", <FilterBar />);
   await userEvent.selectOptions(
     await screen.findByRole("combobox", { name: "Where to search for refund" }),
-    "text in this turn",
+    "new text",
   );
   expect(where()).toBe("/requests?said_here=refund");
 });

@@ -91,7 +91,7 @@ function ClearButtons() {
         title="Remove the last filter (Backspace)"
         onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
       >
-        Remove last
+        Remove last filter
       </QuietButton>
     </>
   );
@@ -101,7 +101,7 @@ type MatchesProps = { matches: RequestCount; running: number; note: ReactNode };
 
 /** The number of matches and of running requests, with links to those that failed and to those that are running. */
 function Matches({ matches: { requests, failed, complete }, running, note }: MatchesProps) {
-  const runningText = `${count(running)} ${requests === 0 ? "running" : "more running"}`;
+  const runningText = `${requests === 0 ? "" : "plus "}${count(running)} running`;
   return (
     <span className="muted ellipsis">
       {complete ? "" : "at least "}

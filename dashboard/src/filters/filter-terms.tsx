@@ -87,7 +87,7 @@ function SearchedPart({ name, value, negated }: EditedTerm) {
     <select
       className={css.part}
       aria-label={`Where to search for ${value}`}
-      title="Text also finds the earlier messages of a conversation. Text in this turn finds a text only where it is new."
+      title="Text also finds the earlier messages of a conversation. New text finds a text only where it is new."
       value={fieldOf(name)}
       onChange={(event) => choose(event.currentTarget.value)}
     >

@@ -17,7 +17,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   response_bytes: "response size",
   contains: "text",
   words: "text",
-  said_here: "text in this turn",
+  said_here: "new text",
   from: "started since",
   to: "started before",
   retry_count: "retry count",

@@ -29,7 +29,7 @@ const HINTS = [
   ["j k", "move"],
   ["↵", "open"],
   ["n", "filter by the row's namespace"],
-  ["m", "row menu"],
+  ["m", "namespace menu"],
   ["/", "search"],
   ["1–9", "pinned namespaces"],
 ] as const;

@@ -132,7 +132,7 @@ FIELDS: Final[dict[str, Field]] = {
     "words": Field("text", "words in prompt or response"),
     "response": Field("response", "words in the response"),
     "prompt": Field("prompt", "words in the prompt"),
-    "said_here": Field("text in this turn", "words in the response or in a new message"),
+    "said_here": Field("new text", "words in the response or in a new message"),
     "from": Field(
         "started since",
         "earliest start: -1h",

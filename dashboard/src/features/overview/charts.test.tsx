@@ -81,10 +81,10 @@ it("a group with requests but without a number is told from a group with few req
   const figure = (name: string) => screen.getByRole("heading", { name }).closest("figure");
   await screen.findAllByRole("figure");
   expect(figure("Duration")).toHaveTextContent(
-    "No timing recorded: gpt-2. Too few requests per interval for a line: gpt-3",
+    "No timing recorded: gpt-2. No line, because of too few requests per interval: gpt-3",
   );
   expect(figure("Cached share")).toHaveTextContent(
-    "No cached tokens reported: gpt-2. Too few requests per interval for a line: gpt-3",
+    "No cached tokens reported: gpt-2. No line, because of too few requests per interval: gpt-3",
   );
   expect(figure("First token")).toHaveTextContent("No first token recorded.");
 });

@@ -202,7 +202,7 @@ const RECORDED = {
   cached: { missing: "No cached tokens reported", isRecorded: ({ cached_share }) => cached_share !== null },
 } satisfies Record<string, Recorded>;
 
-const FEW = "Too few requests per interval for a line";
+const FEW = "No line, because of too few requests per interval";
 
 /**
  * A text with the names of the groups without a line, and the reason. One of them may be the slowest group. The table

@@ -23,7 +23,7 @@ export function CompareLinks({ request }: { request: RequestDetail }) {
         </CompareLink>
       )}
       <CompareLink action="compareLastGood" href={compareHref(LAST_GOOD, request.id)}>
-        the last good request
+        the last good request with this prompt
       </CompareLink>
     </Group>
   );

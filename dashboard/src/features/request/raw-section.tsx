@@ -147,7 +147,7 @@ function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) 
         {isJson && data.length <= MAX_FORMATTED && (
           <>
             <QuietButton selected={!isFormatted} onClick={() => setFormatted(false)}>
-              As sent
+              Unformatted
             </QuietButton>
             <QuietButton selected={isFormatted} onClick={() => setFormatted(true)}>
               Indented

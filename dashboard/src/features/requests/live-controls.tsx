@@ -80,7 +80,7 @@ export function LiveSwitch() {
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
         {state}
-        {isHeld && " · new rows held"} <kbd>l</kbd>
+        {isHeld && " · new rows wait"} <kbd>l</kbd>
       </button>
       <span className="visually-hidden" role="status">
         Log: {state}

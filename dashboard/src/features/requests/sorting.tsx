@@ -173,5 +173,5 @@ function incomplete(order: "asc" | undefined): string {
 
 function titleOf(rows: number, sort: string, order: "asc" | undefined): string {
   if (rows === 0) return `No matching request has ${SORT_FIELDS[sort]?.missing || "a value"}`;
-  return `${orderText(sort, order)}${rows === TOP_ROWS ? ` · ${TOP_ROWS} shown` : ""}`;
+  return `${orderText(sort, order)}${rows === TOP_ROWS ? ` · the first ${TOP_ROWS} shown` : ""}`;
 }

@@ -84,7 +84,7 @@ it("if signing out fails, the reason is shown and the page is not reloaded", asy
 it("an unknown figure is a dash", async () => {
   answerWith(statusWith({ storage: { days_left: null, disk_free_bytes: null }, journal: { lag_bytes: null } }));
   const panel = await open();
-  expect(await within(panel).findByText("– (not enough data)")).toBeVisible();
+  expect(await within(panel).findByText("not enough data yet")).toBeVisible();
   expect(within(panel).getAllByText("–")).toHaveLength(2);
 });
 

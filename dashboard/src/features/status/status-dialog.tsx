@@ -102,7 +102,7 @@ export function StorageSummary({ status }: { status: Status }) {
           ["log delay", formatDelay(journal.lag_seconds)],
           ["not yet in the log", bytes(journal.lag_bytes)],
           ["running requests", count(status.running)],
-          ["frames lost", count(status.frames_lost)],
+          ["damaged entries", count(status.frames_lost)],
         ]}
       />
       <FactColumn
@@ -116,7 +116,10 @@ export function StorageSummary({ status }: { status: Status }) {
         title="Disk"
         facts={[
           ["free", bytes(storage.disk_free_bytes)],
-          ["full in", storage.days_left === null ? "– (not enough data)" : `about ${untilFull(storage.days_left)}`],
+          [
+            "time until full",
+            storage.days_left === null ? "not enough data yet" : `about ${untilFull(storage.days_left)}`,
+          ],
         ]}
       />
       {storage.data_path !== null && (
@@ -277,9 +280,9 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
   const codes = Object.entries(refused).sort(([, one], [, other]) => other - one);
   return (
     <section>
-      <h3>Requests not admitted</h3>
+      <h3>Refused requests (not logged)</h3>
       {codes.length === 0 ? (
-        <p>None. Relaybook answers such requests with an error and does not log them.</p>
+        <p>None. Malformed requests and requests above a limit would be answered with an error.</p>
       ) : (
         <Table className={css.table} borderColor="var(--color-border)">
           <Table.Thead className="muted">

@@ -61,9 +61,9 @@ export function retentionFacts(status: Status, now: Date): [string, string][] {
   return [
     ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies, now)],
     ["requests kept", formatClock(requests, now)],
-    ["aggregates over time kept", formatClock(aggregates, now)],
+    ["chart data kept", formatClock(aggregates, now)],
     ...others,
-    ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(budget)}`],
+    ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of at most ${bytes(budget)}`],
   ];
 }
 

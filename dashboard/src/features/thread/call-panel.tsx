@@ -70,7 +70,9 @@ export function CallPanel({ call, steps, onClose, onTurn }: Props) {
         <span data-tone={call.failed ? "bad" : undefined}>{outcomeOf(call)}</span>
         <span className={css.buttons}>
           <QuietButton onClick={() => onTurn(call.request, call.position)}>turn {call.turn}</QuietButton>
-          {result_request !== null && <QuietButton onClick={() => onTurn(result_request)}>result’s turn</QuietButton>}
+          {result_request !== null && (
+            <QuietButton onClick={() => onTurn(result_request)}>turn of the result</QuietButton>
+          )}
           <QuietButton label="Close the call" onClick={onClose}>
             ✕
           </QuietButton>

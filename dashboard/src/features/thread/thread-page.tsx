@@ -207,7 +207,7 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
         inputMode="numeric"
         autoComplete="off"
         aria-label={`Go to turn, ${first} to ${last}${whose}`}
-        placeholder={`Go to turn ${first}–${last}${whose}`}
+        placeholder={`Go to turn (${first}–${last}${whose})`}
       />
     </form>
   );
