@@ -68,6 +68,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
             onClick={() => request !== undefined && void copy(form, request)}
           >
             <CopiedText text={form} copied="✓" isCopied={isCopied} />
+            {form === "replay" && <span className={css.wide}>&nbsp;command</span>}
           </QuietButton>
         );
       })}
