@@ -97,3 +97,12 @@ def test_an_opened_call_moves_nothing_and_its_turn_shows_the_call(tab: LogPage, 
     assert top is not None
     assert area is not None
     assert 0 <= top["y"] - area["y"] <= 40
+
+
+def test_the_zoom_buttons_cover_no_lane(shared_tab: LogPage, log: list[str]) -> None:
+    page = shared_tab.show(f"/thread?session={SESSION}").page
+    lanes = page.get_by_role("group", name="Timeline: arrow keys move between requests and calls").bounding_box()
+    button = page.get_by_role("button", name="Zoom out").bounding_box()
+    assert lanes is not None
+    assert button is not None
+    assert lanes["x"] + lanes["width"] <= button["x"]

@@ -46,14 +46,6 @@ export function TimelineChart({ groups, selected, onCall, onTurn }: Props) {
   };
   return (
     <div className={css.chart}>
-      <div className={css.zoom}>
-        <QuietButton label="Zoom out" disabled={zoom === 1} onClick={() => setZoom(Math.max(1, zoom / 2))}>
-          −
-        </QuietButton>
-        <QuietButton label="Zoom in" disabled={zoom === MAX_ZOOM} onClick={() => setZoom(Math.min(MAX_ZOOM, zoom * 2))}>
-          +
-        </QuietButton>
-      </div>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form */}
       <div
         className={css.lanes}
@@ -80,6 +72,14 @@ export function TimelineChart({ groups, selected, onCall, onTurn }: Props) {
             </div>
           ))}
         </div>
+      </div>
+      <div className={css.zoom}>
+        <QuietButton label="Zoom out" disabled={zoom === 1} onClick={() => setZoom(Math.max(1, zoom / 2))}>
+          −
+        </QuietButton>
+        <QuietButton label="Zoom in" disabled={zoom === MAX_ZOOM} onClick={() => setZoom(Math.min(MAX_ZOOM, zoom * 2))}>
+          +
+        </QuietButton>
       </div>
     </div>
   );
