@@ -45,6 +45,21 @@ def test_a_raw_body_is_shown_indented_and_can_be_searched_with_the_browser(
     expect(viewer.locator(".cm-searchMatch").first).to_be_visible()
 
 
+def test_the_viewer_of_a_raw_body_is_as_high_as_the_body_up_to_a_limit(tab: LogPage, world: World) -> None:
+    lines = "\n".join(f"Line {number}" for number in range(2_000))
+    sent = world.log(Call(text="Be short."), Call(text=json.dumps(lines)))
+    heights = []
+    for request_id in sent:
+        drawer = tab.open_request(request_id)
+        drawer.get_by_role("button", name="View the request").click()
+        viewer = drawer.locator(".cm-scroller")
+        expect(viewer).to_contain_text("model")
+        content, visible = viewer.evaluate("(scroller) => [scroller.scrollHeight, scroller.clientHeight]")
+        heights.append(visible)
+        assert (content > visible) == (request_id == sent[1])
+    assert heights[0] < 150 < heights[1] <= 560
+
+
 @pytest.mark.parametrize("side", ["request", "response"])
 def test_a_raw_body_is_downloaded_as_it_was_transferred(tab: LogPage, world: World, side: str) -> None:
     [sent] = world.log(Call(text="Download me"))

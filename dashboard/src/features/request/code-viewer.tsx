@@ -26,7 +26,6 @@ import {
 } from "@codemirror/view";
 import { useCallback } from "react";
 import { PAGE } from "~/api/page-config";
-import css from "./request.module.css";
 
 type Props = { text: string; isJson: boolean; name: string };
 
@@ -40,7 +39,7 @@ export function CodeView({ text, isJson, name }: Props) {
     },
     [text, isJson, name],
   );
-  return <div ref={mount} className={css.editor} />;
+  return <div ref={mount} />;
 }
 
 /** Options of the read-only editor, which has a search. */
@@ -67,7 +66,12 @@ export function codeEditor({ parent, text, isJson, name }: Options): EditorView 
 }
 
 const LOOK = EditorView.theme({
-  "&": { height: "100%", fontSize: "12px", color: "var(--color-text)", backgroundColor: "var(--color-bg-subtle)" },
+  "&": {
+    maxHeight: "min(60vh, 560px)",
+    fontSize: "12px",
+    color: "var(--color-text)",
+    backgroundColor: "var(--color-bg-subtle)",
+  },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
   ".cm-gutters": {

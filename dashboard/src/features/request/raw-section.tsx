@@ -158,7 +158,7 @@ function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) 
           {shown.isBroken && "Very long lines are wrapped · "}Ctrl+F to search
         </Group>
       </Group>
-      <Suspense fallback={<div className={css.editor} aria-busy="true" />}>
+      <Suspense fallback={<div aria-busy="true" />}>
         <CodeView text={shown.text} isJson={isJson} name={`Body of the ${side}`} />
       </Suspense>
     </div>
