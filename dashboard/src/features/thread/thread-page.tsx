@@ -149,7 +149,7 @@ function LanesSection({ lanes, onTurn }: LanesProps) {
         <QuietButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> Timeline
         </QuietButton>
-        {!isOpen && (
+        {!isOpen && calls > 0 && (
           <span className="muted">
             {plural(calls, "tool call")}
             {failed_calls > 0 && `, ${count(failed_calls)} failed`}

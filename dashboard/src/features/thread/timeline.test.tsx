@@ -186,6 +186,13 @@ it("the field for a turn belongs to the conversation in the timeline", async () 
   expect(screen.queryByRole("textbox", { name: /Go to turn/ })).toBeNull();
 });
 
+it("has no number of tool calls if the thread has none", async () => {
+  const lanes = sampleLanes();
+  await open({ ...lanes, calls: [], totals: { ...lanes.totals, calls: 0, failed_calls: 0 } });
+  expect(await screen.findByRole("button", { name: "Timeline" })).toHaveAttribute("aria-expanded", "false");
+  expect(screen.queryByText(/tool call/)).toBeNull();
+});
+
 it("is not read for requests that are no conversation", async () => {
   const rows = Array.from({ length: 5 }, (_, at) => threadRow(String(at + 1), { conversation: String(at) }));
   const requests = answerThread({ thread: () => threadPage(rows, { is_thread: false }) });
