@@ -137,7 +137,7 @@ it("offers the value that was probably meant", async () => {
     message,
   };
   const { where } = await renderAt("?namespace=Production&model=o1", <NoMatch likelyValues={[likelyValue]} />);
-  expect(await screen.findByText(/Did you mean/)).toBeVisible();
+  expect(await screen.findByText(/Did you mean/)).toHaveTextContent(/^Did you mean: namespace is production$/);
   expect(screen.queryByText(message)).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: "namespace is production" }));
   expect(where()).toBe("/requests?model=o1&namespace=production");

@@ -157,11 +157,10 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
   const filter = addValue(removeValue(search.filter, param, value, false), ...instead);
   return (
     <p>
-      {isWordTerm(param) ? message : "Did you mean"}{" "}
+      {isWordTerm(param) ? message : "Did you mean:"}{" "}
       <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {termLabel(describeValue(...instead))}
       </Button>
-      {!isWordTerm(param) && "?"}
     </p>
   );
 }
