@@ -7,6 +7,7 @@ import {
   beginsConversation,
   firstDrawn,
   groupLanes,
+  groupRepeats,
   inPageOrder,
   numberedTurns,
   timeAxis,
@@ -82,6 +83,23 @@ describe("of several conversations", () => {
     const mixed = [sent("a1", 0), sent("b1", 1), sent("x", 2), sent("b2", 1), sent("y", 2), sent("a2", 0)];
     const ids = inPageOrder(sampleLanes({ lanes: all, requests: mixed })).map(({ id }) => id);
     expect(ids).toEqual(["x", "b1", "b2", "y", "a1", "a2"]);
+  });
+
+  it("repeats of a prompt in a row are one group, but not prompts of other conversations or other prompts", () => {
+    const [first] = sampleLanes().requests;
+    if (first === undefined) throw new Error("no request");
+    const same = { turn: 1, preview: "Title?" };
+    const requests = [
+      { ...first, ...same, id: "a" },
+      { ...first, ...same, id: "b" },
+      { ...first, ...same, id: "c", preview: "Another?" },
+      { ...first, ...same, id: "d", turn: 2 },
+      { ...first, ...same, id: "e" },
+      { ...first, ...same, id: "f", lane: 3 },
+      { ...first, ...same, id: "g", lane: 3 },
+    ];
+    const groups = groupRepeats(sampleLanes({ requests })).map((group) => group.map(({ id }) => id));
+    expect(groups).toEqual([["a", "b"], ["c"], ["d"], ["e"], ["f"], ["g"]]);
   });
 
   it("all are drawn at first if they are few, otherwise the one with the most tool calls, then requests", () => {

@@ -94,6 +94,25 @@ export function beginsConversation(
   return before !== undefined && (lane !== before.lane || turn < before.turn);
 }
 
+/** Requests with the same prompt in the same turn, in the order of recording. */
+export type Repeats = readonly [LaneRequest, ...LaneRequest[]];
+
+/** The requests in the order of the page. Adjacent requests with the same prompt in the same turn are one group. */
+export function groupRepeats({ lanes, requests }: Pick<Lanes, "lanes" | "requests">): Repeats[] {
+  const groups: [LaneRequest, ...LaneRequest[]][] = [];
+  for (const request of inPageOrder({ lanes, requests })) {
+    const group = groups.at(-1);
+    const isRepeat =
+      group?.[0].lane === request.lane &&
+      group[0].turn === request.turn &&
+      group[0].preview === request.preview &&
+      lanes[request.lane]?.conversation !== null;
+    if (isRepeat) group.push(request);
+    else groups.push([request]);
+  }
+  return groups;
+}
+
 /** The key that means all conversations. */
 export const ALL = "all";
 

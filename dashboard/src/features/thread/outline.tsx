@@ -1,8 +1,8 @@
 /** The outline of a thread: its turns, each with its new input and its tool calls, to jump to. */
 
 import { type KeyboardEvent, memo, useMemo, useSyncExternalStore } from "react";
-import type { LaneCall, LaneRequest, Lanes } from "~/generated/api-types";
-import { beginsConversation, inPageOrder } from "./lane-model";
+import type { LaneCall, Lanes } from "~/generated/api-types";
+import { beginsConversation, groupRepeats, type Repeats } from "./lane-model";
 import css from "./outline.module.css";
 import type { ScrollPosition } from "./scroll-position";
 
@@ -11,9 +11,10 @@ type Props = { lanes: Lanes; position: ScrollPosition; onTurn: (id: string) => v
 /** One of the turns is in the tab order, and the arrow keys move from turn to turn. */
 export const Outline = memo(function Outline({ lanes, position, onTurn }: Props) {
   const current = useSyncExternalStore(position.subscribe, position.current);
-  const requests = useMemo(() => inPageOrder(lanes), [lanes]);
+  const turns = useMemo(() => groupRepeats(lanes), [lanes]);
   const callsOf = useMemo(() => callsByRequest(lanes.calls), [lanes]);
-  const inTabOrder = requests.some(({ id }) => id === current) ? current : requests[0]?.id;
+  const shown = turns.find((turn) => turn.some(({ id }) => id === current));
+  const inTabOrder = shown ?? turns[0];
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const item = (event.target as HTMLElement).closest("li");
     const next = { ArrowDown: item?.nextElementSibling, ArrowUp: item?.previousElementSibling }[event.key];
@@ -24,14 +25,14 @@ export const Outline = memo(function Outline({ lanes, position, onTurn }: Props)
   return (
     <nav className={css.outline} aria-label="Turns" onKeyDown={move}>
       <ol className="plain-list">
-        {requests.map((request, at) => (
+        {turns.map((turn, at) => (
           <OutlineItem
-            key={request.id}
-            request={request}
-            calls={callsOf.get(request.id)}
-            isFirst={beginsConversation(request, requests[at - 1])}
-            isCurrent={request.id === current}
-            isInTabOrder={request.id === inTabOrder}
+            key={turn[0].id}
+            requests={turn}
+            callsOf={callsOf}
+            isFirst={beginsConversation(turn[0], turns[at - 1]?.[0])}
+            isCurrent={turn === shown}
+            isInTabOrder={turn === inTabOrder}
             onTurn={onTurn}
           />
         ))}
@@ -51,8 +52,9 @@ function callsByRequest(calls: readonly LaneCall[]): Map<string, LaneCall[]> {
 }
 
 type ItemProps = {
-  request: LaneRequest;
-  calls: readonly LaneCall[] | undefined;
+  /** The requests of the turn. A click goes to the first of them, which shows the messages. */
+  requests: Repeats;
+  callsOf: ReadonlyMap<string, readonly LaneCall[]>;
   /** Whether another conversation begins, which a line shows. */
   isFirst: boolean;
   isCurrent: boolean;
@@ -60,10 +62,11 @@ type ItemProps = {
   onTurn: (id: string) => void;
 };
 
-const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }: ItemProps) {
-  const { id, turn, preview, failed, result } = request;
+const OutlineItem = memo(function OutlineItem({ requests, callsOf, ...rest }: ItemProps) {
   const { isFirst, isCurrent, isInTabOrder, onTurn } = rest;
-  const failedCalls = calls.filter((call) => call.failed).length;
+  const [{ id, turn, preview }] = requests;
+  const calls = requests.flatMap((request) => callsOf.get(request.id) ?? []);
+  const failure = failureOf(requests, calls);
   return (
     <li ref={isCurrent ? scrollIntoOutline : undefined} className={isFirst ? css.first : undefined}>
       <button
@@ -81,9 +84,15 @@ const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }
           <bdi className="ellipsis">{preview ?? "–"}</bdi>
           {calls.length > 0 && <bdi className={css.calls}>→ {namesOf(calls)}</bdi>}
         </span>
-        {(failed || failedCalls > 0) && (
-          <span data-tone="bad" title={failed ? result.text : `${failedCalls} failed`}>
-            ✗<span className="visually-hidden">{failed ? result.text : `${failedCalls} failed`}</span>
+        {requests.length > 1 && (
+          <span className="muted" title={`${requests.length} requests`}>
+            <span aria-hidden="true">×{requests.length}</span>
+            <span className="visually-hidden">{requests.length} requests</span>
+          </span>
+        )}
+        {failure !== undefined && (
+          <span data-tone="bad" title={failure}>
+            ✗<span className="visually-hidden">{failure}</span>
           </span>
         )}
       </button>
@@ -91,7 +100,13 @@ const OutlineItem = memo(function OutlineItem({ request, calls = NONE, ...rest }
   );
 });
 
-const NONE: readonly LaneCall[] = [];
+/** What failed in a turn: its request, some of its requests, or otherwise some of its calls. */
+function failureOf(requests: Repeats, calls: readonly LaneCall[]): string | undefined {
+  const failed = requests.filter((request) => request.failed).length;
+  if (failed > 0) return requests.length === 1 ? requests[0].result.text : `${failed} failed`;
+  const failedCalls = calls.filter((call) => call.failed).length;
+  return failedCalls > 0 ? `${failedCalls} failed` : undefined;
+}
 
 /** Scroll only the outline, so that the current turn is visible in it. */
 function scrollIntoOutline(item: HTMLElement | null): void {

@@ -7,7 +7,10 @@ import { sampleLanes } from "~/test/lanes";
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
 
-beforeEach(() => void stubBrowser());
+let browser: ReturnType<typeof stubBrowser>;
+beforeEach(() => {
+  browser = stubBrowser();
+});
 afterEach(() => vi.unstubAllGlobals());
 
 const ROWS = [1, 2, 3].map((at) => threadRow(String(at), { seq: at, turn: at }));
@@ -169,6 +172,29 @@ it("goes to a turn from its bar, from the outline, and by its number", async () 
   expect(await article(3)).toHaveAttribute("data-marked");
   await userEvent.type(screen.getByRole("textbox", { name: "Go to turn, 1 to 3" }), "2{Enter}");
   expect(await article(2)).toHaveFocus();
+});
+
+it("has one entry in the outline for a prompt that was sent several times, and marks it at each of its requests", async () => {
+  const lanes = sampleLanes();
+  const third = lanes.requests[2];
+  if (third === undefined) throw new Error("no request");
+  const requests = [...lanes.requests, { ...third, id: "4", failed: true }];
+  const rows = [...ROWS, threadRow("4", { seq: 4, turn: 3, repeats: "3" })];
+  answerThread({ thread: () => threadPage(rows), lanes: () => ({ ...lanes, requests }) });
+  await renderAt("?session=s1#4", <ThreadPage />);
+  const outline = await screen.findByRole("navigation", { name: "Turns" });
+  const entries = within(outline).getAllByRole("button", { name: /Question/ });
+  expect(entries.map((entry) => entry.textContent)).toEqual([
+    "Turn 1Question 9",
+    "Turn 1Question 1→ read_file ×2",
+    "Turn 2Question 2→ run_tests✗1 failed",
+    "Turn 3Question 3×22 requests✗1 failed",
+  ]);
+  browser.resize();
+  await waitFor(() => expect(entries.at(-1)).toHaveAttribute("aria-current", "true"));
+  await userEvent.click(within(outline).getByRole("button", { name: /Question 3/ }));
+  expect(await screen.findByRole("article", { name: "Turn 3" })).toHaveFocus();
+  expect(entries.at(-1)).toHaveAttribute("aria-current", "true");
 });
 
 it("the field for a turn belongs to the conversation in the timeline", async () => {
