@@ -46,6 +46,7 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
             completion_id=entry.record.completion_id,
             session=entry.record.session,
             chain=entry.chain,
+            model=entry.record.model,
         )
         links.setdefault(exchange.conversation or exchange.name, []).append((exchange.name, link))
     positions = {

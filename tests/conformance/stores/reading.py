@@ -56,6 +56,7 @@ def derived(reader: Reader) -> dict[str, Any]:
             ]
             for sort in ("last_at", "requests", "cost_usd")
         },
-        "links": [(each.id, each.session, each.chain) for each in reader.links(EVERYTHING, 10_000, None, FAR)],
+        "links": [(each.id, each.session, each.chain, each.model)
+                  for each in reader.links(EVERYTHING, 10_000, None, FAR)],
         "top": [each.id for each in reader.top(EVERYTHING, Sort("duration_ms"), 10, FAR).records],
     }  # fmt: skip

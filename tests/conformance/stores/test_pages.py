@@ -132,7 +132,12 @@ def test_a_page_at_its_deadline_leads_to_the_records_it_omitted(store: Store) ->
 
 def test_links_are_those_of_the_pages_records_with_their_message_chains(store: Store) -> None:
     entries = [
-        an_entry(namespace="ab"[number % 2], completion_id=f"c{number}", session=f"s{number}" if number > 5 else None)
+        an_entry(
+            namespace="ab"[number % 2],
+            completion_id=f"c{number}",
+            session=f"s{number}" if number > 5 else None,
+            model=f"m{number}" if number > 5 else None,
+        )
         for number in range(9)
     ]
     for number, entry in enumerate(entries):
@@ -144,5 +149,6 @@ def test_links_are_those_of_the_pages_records_with_their_message_chains(store: S
     assert [link.id for link in links] == [entries[number].record.id for number in (8, 6, 4)]
     assert links[0].completion_id == "c8"
     assert [link.session for link in links] == ["s8", "s6", None]
+    assert [link.model for link in links] == ["m8", "m6", None]
     older = store.reader.links(expected, 3, Cursor("older", 5), soon())
     assert [link.seq for link in older] == [3, 1]

@@ -458,6 +458,7 @@ class MemoryStore:
                 completion_id=record.completion_id,
                 session=record.session,
                 chain=self._by_id[record.id].chain,
+                model=record.model,
             )
             for record in records
         ]

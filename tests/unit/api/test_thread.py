@@ -116,9 +116,15 @@ def test_a_retry_repeats_the_failed_request() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "is_retry"),
-    [({}, {}, False), ({"failed": True}, {}, True), ({}, {"retry_count": 1}, True), ({}, {"retry_count": 0}, False)],
+    [
+        ({}, {}, False),
+        ({"failed": True}, {}, True),
+        ({"failed": True, "model": "llama4"}, {"model": "llama3.2"}, False),
+        ({}, {"retry_count": 1}, True),
+        ({}, {"retry_count": 0}, False),
+    ],
 )
-def test_a_repeat_is_a_retry_after_a_failure_or_if_the_sdk_says_so(
+def test_a_repeat_is_a_retry_after_a_failure_of_the_same_model_or_if_the_sdk_says_so(
     first: dict[str, Any], second: dict[str, Any], is_retry: bool
 ) -> None:
     store = log(entry(1, ["question"], "one", **first), entry(2, ["question"], "two", **second))

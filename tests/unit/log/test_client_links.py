@@ -192,6 +192,7 @@ def linked(api: Any, turns: list[Turn], *, is_stream: bool) -> dict[str, Positio
                 completion_id=entry.record.completion_id,
                 session=entry.record.session,
                 chain=entry.chain,
+                model=entry.record.model,
             )
         )
     return positions_of(links)

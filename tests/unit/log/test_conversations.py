@@ -21,6 +21,7 @@ def link(number: int, chain: MessageChain | None, completion_id: str | None = No
         completion_id=completion_id,
         session=session,
         chain=None if chain is None else encode_chain(chain),
+        model=None,
     )
 
 

@@ -29,11 +29,11 @@ class Attempt(Struct, kw_only=True):
 
 
 class Retries:
-    """Tells which repeats are retries: the SDK says so, or the request before failed."""
+    """Tells which repeats are retries: the SDK says so, or the request before failed and had the same model."""
 
     def __init__(self, positions: dict[str, Position], links: Iterable[Link]) -> None:
         self._positions = positions
-        self._failed = {link.id for link in links if link.failed}
+        self._failed = {(link.id, link.model) for link in links if link.failed}
 
     def is_retry(self, record: Record) -> bool:
         """Return whether the request is a retry of the request that it repeats."""
@@ -43,7 +43,8 @@ class Retries:
         """Return the id of the attempt before this one. `None` if the request is a first attempt."""
         position = self._positions.get(record.id)
         repeats = None if position is None else position.repeats
-        return repeats if repeats is not None and (record.retry_count or repeats in self._failed) else None
+        is_retry = record.retry_count or (repeats, record.model) in self._failed
+        return repeats if repeats is not None and is_retry else None
 
 
 def attempts(reader: Reader, record: Record, deadline_ns: int) -> list[Attempt]:

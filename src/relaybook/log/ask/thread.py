@@ -56,7 +56,7 @@ class ThreadPart(Struct, kw_only=True):
         bool,
         Meta(
             description="`true` if `repeats` is set, and the SDK says that this request is a retry, or the earlier "
-            "request failed."
+            "request failed and had the same `model`."
         ),
     ]
     new_messages: NewMessages

@@ -153,6 +153,7 @@ class Link(msgspec.Struct, kw_only=True):
     completion_id: str | None
     session: str | None
     chain: bytes | None
+    model: str | None
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):

@@ -381,6 +381,7 @@ def link(number: int, request: Request, response: Response) -> Link:
         completion_id=response.id,
         session=None,
         chain=encode_chain(chain),
+        model=request.model,
     )
 
 

@@ -172,8 +172,9 @@ class ClickHouseReader:
                 completion_id=completion_id,
                 session=session,
                 chain=chain,
+                model=model,
             )
-            for seq, id_, started_at, failed, completion_id, session, chain in found.rows
+            for seq, id_, started_at, failed, completion_id, session, chain, model in found.rows
         ]
         return links[::-1] if is_newer else links
 

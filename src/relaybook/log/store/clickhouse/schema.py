@@ -153,10 +153,10 @@ AGGREGATES: Final = (
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
 #: The columns for finding the conversations of a thread.
-LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "session", "chain")
+LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "session", "chain", "model")
 #: The columns for charts of a namespace, besides the columns in ``LINKED``.
 _CHARTED: Final = (
-    *("model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost_usd"),
+    *("outcome", "input_tokens", "output_tokens", "cached_tokens", "cost_usd"),
     *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin", "tokens_per_second_bin"),
 )
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")

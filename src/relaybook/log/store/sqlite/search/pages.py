@@ -19,7 +19,7 @@ _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # n
 _WITH_BODIES_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 _STEP: Final = (
-    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, r.session, c.chain"
+    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, r.session, c.chain, r.model"
     " FROM requests AS r LEFT JOIN message_chains AS c ON c.seq = r.seq WHERE r.seq = ?"
 )
 
@@ -118,8 +118,9 @@ def links(
             completion_id=completion_id,
             session=session,
             chain=chain,
+            model=model,
         )
-        for seq, raw_id, at, failed, completion_id, session, chain in rows
+        for seq, raw_id, at, failed, completion_id, session, chain, model in rows
     ]
 
 
