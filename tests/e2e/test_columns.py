@@ -126,6 +126,25 @@ def test_the_menu_names_the_columns_that_do_not_fit(open_tab: OpenTab, world: Wo
     )
 
 
+def test_the_column_of_namespaces_is_hidden_if_the_filter_selects_one(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.chip(log[0], "namespace staging").focus()
+    tab.press("Enter")
+    tab.wait_for_query(("namespace", "staging"))
+    expect(heads(tab).filter(has_text="Namespace")).to_have_count(0)
+    expect(tab.row(log[0]).locator("a[data-open]")).to_be_focused()
+    tab.press("m")
+    expect(tab.page.get_by_role("menuitem", name="Only this channel")).to_be_visible()
+    tab.press("Escape")
+    expect(open_menu(tab).get_by_role("status")).to_have_text(
+        "Hidden, because the filter selects one namespace: Namespace"
+    )
+    tab.press("Escape")
+    expect(tab.page.get_by_role("dialog", name="Columns")).to_have_count(0)
+    tab.press("0")
+    expect(tab.chip(log[0], "namespace staging")).to_be_visible()
+
+
 def test_a_narrow_window_has_fixed_columns_and_rows_of_two_lines(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     menu = open_menu(tab)

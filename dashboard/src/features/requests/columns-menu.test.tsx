@@ -70,6 +70,11 @@ it("says which columns do not fit", async () => {
   expect(screen.getByRole("status")).toHaveTextContent("Hidden, because there is not enough space: Model");
 });
 
+it("says that the filter hides the column of namespaces", async () => {
+  await renderMenu(undefined, ["model", "result"]);
+  expect(screen.getByRole("status")).toHaveTextContent(/^Hidden, because the filter selects one namespace: Namespace$/);
+});
+
 it("resets columns and row height", async () => {
   const onChange = await renderMenu({ columns: CHOSEN, isCompact: true });
   await userEvent.click(screen.getByRole("button", { name: "Reset" }));

@@ -24,7 +24,7 @@ type Props = {
   view: LogView;
   /** The chosen columns, in order. */
   chosen: readonly ColumnId[];
-  /** The columns that fit. */
+  /** The columns that are shown. */
   visible: readonly ColumnId[];
   onChange: (view: LogView) => void;
 };
@@ -41,6 +41,9 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
   const first = kept ?? chosen;
   const listed = [...first, ...offered.filter((id) => !first.includes(id) && (id !== "route" || hasRoutes))];
   const hidden = chosen.filter((id) => !visible.includes(id));
+  // This column is never hidden for another reason.
+  const isRepeated = hidden.includes("namespace");
+  const tooWide = hidden.filter((id) => id !== "namespace");
 
   const change = (columns: readonly ColumnId[]) => {
     onChange({ ...view, columns });
@@ -115,8 +118,9 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
         })}
       </Box>
       {hidden.length > 0 && (
-        <Box component="p" className="small muted" mx={4} mb={6} role="status">
-          Hidden, because there is not enough space: {hidden.map(labelOf).join(", ")}
+        <Box className="small muted" mx={4} mb={6} role="status">
+          {isRepeated && <p>Hidden, because the filter selects one namespace: {labelOf("namespace")}</p>}
+          {tooWide.length > 0 && <p>Hidden, because there is not enough space: {tooWide.map(labelOf).join(", ")}</p>}
         </Box>
       )}
       <Group className="top-line" justify="space-between" wrap="nowrap" pt={6} ps={4}>

@@ -119,8 +119,8 @@ export function moveColumn(columns: readonly ColumnId[], id: ColumnId, by: 1 | -
 }
 
 /**
- * `width` is the width of the table in pixels. `sort` is the sort field of the list. `hasOneNamespace` says whether all
- * rows have the same namespace, so that its name is not repeated.
+ * `width` is the width of the table in pixels. `sort` is the sort field of the list. `hasOneNamespace` says whether the
+ * filter selects one namespace, so that the rows do not repeat it.
  */
 type Space = { width: number; isNarrow: boolean; sort: string | undefined; hasOneNamespace?: boolean };
 
@@ -132,12 +132,13 @@ export function visibleColumns(
   chosen: readonly ColumnId[],
   { width, isNarrow, sort, hasOneNamespace = false }: Space,
 ): readonly ColumnId[] {
-  const shown: ColumnId[] = isNarrow ? [...NARROW] : ["time", ...chosen];
+  const repeated = hasOneNamespace ? "namespace" : undefined;
+  const shown: ColumnId[] = isNarrow ? [...NARROW] : ["time", ...chosen.filter((id) => id !== repeated)];
   const sorts = (id: ColumnId) => sort !== undefined && (columnOf(id).sorts?.includes(sort) ?? false);
   if (sort !== undefined && !shown.some(sorts)) shown.push(...OFFERED.filter(sorts).slice(0, 1));
   const rankOf = (id: ColumnId) => (sorts(id) ? undefined : columnOf(id).rank) ?? Infinity;
   for (const id of [...shown].reverse().sort((a, b) => rankOf(a) - rankOf(b))) {
-    const needed = shown.reduce((sum, each) => sum + columnWidth(each, width, hasOneNamespace), BUTTON_WIDTH);
+    const needed = shown.reduce((sum, each) => sum + columnWidth(each, width), BUTTON_WIDTH);
     if (isNarrow || needed <= width || rankOf(id) === Infinity) break;
     shown.splice(shown.indexOf(id), 1);
   }
@@ -145,8 +146,7 @@ export function visibleColumns(
 }
 
 /** The width of a column in a table of this width, in pixels. */
-export function columnWidth(id: ColumnId, tableWidth: number, hasOneNamespace = false): number {
-  if (id === "namespace" && hasOneNamespace) return 40;
+export function columnWidth(id: ColumnId, tableWidth: number): number {
   if (id === "namespace" && tableWidth < 700) return 120;
   if (id === "result" && tableWidth < 1400) return tableWidth < 700 ? 144 : 160;
   return columnOf(id).width;

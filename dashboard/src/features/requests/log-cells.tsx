@@ -36,11 +36,24 @@ export type CellsProps = { row: Row; columns: readonly ColumnId[] };
  */
 export const LogCells = memo(function LogCells({ row, columns }: CellsProps) {
   return columns.map((id) => (
-    <td key={id} className={columnClass(id)} title={id === "time" || id === "ended" ? startAndEnd(row) : undefined}>
+    <td
+      key={id}
+      ref={id === "namespace" ? keepFocus : undefined}
+      className={columnClass(id)}
+      title={id === "time" || id === "ended" ? startAndEnd(row) : undefined}
+    >
       {contentOf(id, row, columns)}
     </td>
   ));
 });
+
+/** A click on a namespace hides the column, so the focus moves to the link that opens the request. */
+function keepFocus(cell: HTMLElement | null): () => void {
+  return () => {
+    if (!cell?.contains(document.activeElement)) return;
+    cell.closest("tr")?.querySelector<HTMLElement>("a[data-open]")?.focus({ preventScroll: true });
+  };
+}
 
 function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactNode {
   const estimated = row.tokens_estimated;

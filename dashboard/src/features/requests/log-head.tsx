@@ -16,12 +16,11 @@ const ColumnsMenu = lazyPart(() => import("./columns-menu").then((menu) => menu.
 type HeadProps = {
   columns: readonly ColumnId[];
   tableWidth: number;
-  hasOneNamespace: boolean;
   /** The column of a property that the reader has not chosen. */
   automatic: ColumnId | undefined;
 };
 
-export function LogHead({ columns, tableWidth, hasOneNamespace, automatic }: HeadProps) {
+export function LogHead({ columns, tableWidth, automatic }: HeadProps) {
   return (
     <thead className={css.head}>
       <tr aria-rowindex={1}>
@@ -29,11 +28,7 @@ export function LogHead({ columns, tableWidth, hasOneNamespace, automatic }: Hea
           <SortableHead
             key={id}
             className={columnClass(id)}
-            width={
-              id === "text"
-                ? undefined
-                : columnWidth(id, tableWidth, hasOneNamespace) + (id === columns.at(-1) ? BUTTON_WIDTH : 0)
-            }
+            width={id === "text" ? undefined : columnWidth(id, tableWidth) + (id === columns.at(-1) ? BUTTON_WIDTH : 0)}
             fields={columnOf(id).sorts ?? []}
           >
             {titleOf(id, automatic)}

@@ -64,7 +64,7 @@ export const LogTable = memo(function LogTable(props: Props) {
   const isUsed = useUsedProperty(list, automatic && propertyName(automatic)) !== undefined;
   const chosen = automatic === undefined || isUsed ? all : all.filter((id) => id !== automatic);
   const { filter, sort } = list.search;
-  const hasOneNamespace = !isNarrow && selectedValues(filter, "namespace").length === 1;
+  const hasOneNamespace = selectedValues(filter, "namespace").length === 1;
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort, hasOneNamespace }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;
@@ -137,11 +137,10 @@ export const LogTable = memo(function LogTable(props: Props) {
           <table
             className={tableCss.table}
             data-sort={sort}
-            data-one-namespace={hasOneNamespace || undefined}
             aria-rowcount={items.length + 1}
             aria-busy={list.isLoading}
           >
-            <LogHead columns={columns} tableWidth={width} hasOneNamespace={hasOneNamespace} automatic={automatic} />
+            <LogHead columns={columns} tableWidth={width} automatic={automatic} />
             <tbody>
               {place.paddingTop > 0 && (
                 <tr className={css.lead} style={{ height: place.paddingTop }}>

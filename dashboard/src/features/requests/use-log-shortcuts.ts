@@ -99,9 +99,11 @@ function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
 }
 
-/** Open the menu of the row, which is the menu of its namespace. */
+/** Open the menu of the row, which is the menu of its namespace, or of its first value if there is no such column. */
 function openMenu(scroller: HTMLElement | null, id: string): void {
-  const chip = findRow(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
+  const row = findRow(scroller, id);
+  const chip =
+    row?.querySelector<HTMLElement>('a[data-field="namespace"]') ?? row?.querySelector<HTMLElement>("a[data-field]");
   chip?.focus();
   chip?.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
 }
