@@ -34,7 +34,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
             </>
           )}
         </h2>
-        {from !== undefined && <span>shown from turn {from}</span>}
+        {from !== undefined && <span>{from > 1 ? `shown from turn ${from}` : "first requests not shown"}</span>}
         {requests > 1 && (
           <>
             <span>{plural(turns, "turn")}</span>

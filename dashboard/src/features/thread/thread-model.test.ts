@@ -67,6 +67,7 @@ describe("the conversations of a thread", () => {
 
   it("show the messages of a repeated request if the original is not loaded", () => {
     const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
+    expect(conversation?.from).toBe(1);
     expect(conversation?.parts[0]).toMatchObject({
       repeatReason: "Same prompt again",
       isRepeated: false,

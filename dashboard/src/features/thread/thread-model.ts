@@ -14,7 +14,7 @@ export type Turn = {
   branchedFrom: number | undefined;
 };
 
-/** `from` is the number of the first loaded turn, or `undefined` if all earlier turns are loaded. */
+/** `from` is the number of the first loaded turn, or `undefined` if all earlier requests of the conversation are loaded. */
 export type ConversationTurns = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
 
 /**
@@ -36,9 +36,11 @@ export function groupConversations(pages: readonly Thread[]): ConversationTurns[
   return [...rowsByConversation].flatMap(([id, conversationRows]) => {
     const sum = sums.get(id);
     if (sum === undefined) return [];
-    const first = conversationRows[0]?.turn ?? 1;
+    const [first] = conversationRows;
+    // The first request of a conversation is in turn 1, and repeats no other request.
+    const from = first?.turn === 1 && first.repeats === null ? undefined : first?.turn;
     const isEstimated = conversationRows.some((row) => row.tokens_estimated);
-    return [{ ...sum, isEstimated, from: first > 1 ? first : undefined, parts: turnsOf(conversationRows) }];
+    return [{ ...sum, isEstimated, from, parts: turnsOf(conversationRows) }];
   });
 }
 

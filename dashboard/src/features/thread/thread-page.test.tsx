@@ -110,6 +110,13 @@ describe("a thread", () => {
     expect(requests).toContain("thread?namespace=user-42&limit=200&cursor=c1");
   });
 
+  it("has no number of requests for a conversation whose first requests are not loaded", async () => {
+    serve([threadRow("2", { repeats: "1" }), threadRow("3", { repeats: "2" })], { next_cursor: "c1" });
+    await open();
+    expect(await screen.findByText("first requests not shown")).toBeVisible();
+    expect(screen.queryByText("2 requests")).toBeNull();
+  });
+
   it("shows a retry on one line, which expands", async () => {
     const again = threadRow("4", { turn: 3, repeats: "3", is_retry: true, new_messages: { from: 4, count: 1 } });
     serve([...THREE, again]);
