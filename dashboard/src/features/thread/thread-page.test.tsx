@@ -113,8 +113,7 @@ describe("a thread", () => {
   it("has no number of requests for a conversation whose first requests are not loaded", async () => {
     serve([threadRow("2", { repeats: "1" }), threadRow("3", { repeats: "2" })], { next_cursor: "c1" });
     await open();
-    expect(await screen.findByText("first requests not shown")).toBeVisible();
-    expect(screen.queryByText("2 requests")).toBeNull();
+    expect((await screen.findByText("first requests not shown")).parentElement).not.toHaveTextContent("2 requests");
   });
 
   it("shows a retry on one line, which expands", async () => {
