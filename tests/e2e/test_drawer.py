@@ -360,7 +360,9 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
 def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
-    expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text("✓ command" if form == "replay" else "✓")
+    expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text(
+        "✓ command" if form == "replay" else "✓"
+    )
     copied = tab.state("navigator.clipboard.readText()")
     match form:
         case "link":
