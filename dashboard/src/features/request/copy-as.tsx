@@ -59,10 +59,11 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;
+        const name = form === "replay" ? "replay command" : form;
         return (
           <QuietButton
             key={form}
-            label={isCopied ? `Copied as ${form}` : `Copy as ${form}`}
+            label={isCopied ? `Copied as ${name}` : `Copy as ${name}`}
             title={form === "replay" ? REPLAY_TITLE : undefined}
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
