@@ -365,6 +365,7 @@ def test_running_requests_are_not_copied(tmp_path: Path) -> None:
     writer.commit(Batch(running=[Running(record=running)]))
     back_up(tmp_path, tmp_path / "copy")
     writer.close()
+    assert b"a secret question" in (tmp_path / "store" / DATABASE).read_bytes()
     reader = open_store(tmp_path / "copy" / "store").open_reader()
     assert reader.running(Filter()) == []
     reader.close()

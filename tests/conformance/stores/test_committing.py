@@ -82,7 +82,7 @@ def test_an_entry_that_occurs_twice_in_a_batch_is_stored_once(store: Store) -> N
     assert b"".join(store.reader.body(entry.record.id, "response")) == b"first"
 
 
-@pytest.mark.parametrize("bad", [{"model": "\ud800"}, {"status": 2**63}, {"properties": {"a": "\udfff"}}])
+@pytest.mark.parametrize("bad", [{"id": "1"}, {"model": "\ud800"}, {"status": 2**63}, {"properties": {"a": "\udfff"}}])
 def test_a_rejected_batch_stores_nothing(store: Store, bad: dict[str, object]) -> None:
     kept = an_entry()
     store.commit(kept)

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol, get_args, get_type_hints
 
 import msgspec
 
+from relaybook.ids import parse_id
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.feedback import FeedbackLog
@@ -431,7 +432,7 @@ class Reader(Protocol):
 
 
 def reject_unstorable(batch: Batch) -> None:
-    """Raise BatchRejected if the batch has text that is not UTF-8 or integers over 64 bits.
+    """Raise BatchRejected if the batch has text that is not UTF-8, integers over 64 bits, or wrong ids.
 
     A database would reject such values.
     """
@@ -446,6 +447,9 @@ def reject_unstorable(batch: Batch) -> None:
         raise BatchRejected(f"A value cannot be stored: {error}.") from error
     if too_large:
         raise BatchRejected(f"{too_large[0]} does not fit in 64 bits.")
+    wrong_ids = [entry.record.id for entry in batch.entries if parse_id(entry.record.id) is None]
+    if wrong_ids:
+        raise BatchRejected(f"{wrong_ids[0]!r} is not an id.")
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):

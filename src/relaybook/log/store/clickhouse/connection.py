@@ -85,8 +85,8 @@ def _reason(error: BaseException) -> str:
 def _is_late(begun_ns: int, seconds: float) -> bool:
     """Return whether a statement took at least as long as its ``max_execution_time``.
 
-    Its result cannot be used, because ClickHouse ends such statements. Usually it sends an error. But if a statement is
-    nearly complete, it sometimes sends an empty result.
+    Its result cannot be used, because ClickHouse ends such statements: usually with an error, but sometimes with an
+    empty result.
     """
     return clock.monotonic_ns() - begun_ns >= seconds * clock.NANOSECONDS
 

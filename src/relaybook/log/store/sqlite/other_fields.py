@@ -1,6 +1,6 @@
 """Encode the fields of a record that SQL never uses as one compressed column.
 
-These fields are a third of a log's database, and many of them have the same value in most requests. zstd compresses
+These fields are a quarter of a log's database, and many of them have the same value in most requests. zstd compresses
 them with a dictionary, which is a file of this package. The dictionary contains typical values and the statistics of
 text, and no data from any log. A log can be read only with the dictionary with which it was written. So another
 dictionary needs another version of the schema. ``benchmarks/train_dictionary.py`` made the dictionary.

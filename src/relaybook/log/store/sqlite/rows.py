@@ -59,10 +59,15 @@ def row_of(record: Record, seq: int, bodies: bytes) -> list[Any]:
 
 
 def values_of(record: Record, seq: int) -> list[Any]:
-    """Return the parameters of UPDATE: all fields except the feedback."""
+    """Return the parameters of UPDATE: all fields except the feedback.
+
+    Raises ValueError if the record's ``id`` is not an id.
+    """
     fields = _astuple(record)
     row: list[Any] = list(_columns(fields))
     row[_ID] = id_bytes(record.id)
+    if not row[_ID]:
+        raise ValueError(f"{record.id!r} is not an id")
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None

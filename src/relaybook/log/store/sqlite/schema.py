@@ -15,7 +15,7 @@ from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, UnsupportedSchema
 from relaybook.log.store.sqlite.other_fields import OTHER_FIELDS
 
-VERSION: Final = 4
+VERSION: Final = 5
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
 #: number of failures, the minimum and the maximum of every sort field, and the earliest start time of a record with
 #: content. A million records need 1,000 small rows.
