@@ -26,7 +26,7 @@ _HEAD: Final = """\
 # Connect a client
 
 `make docs` generates this page from `src/relaybook/settings/sdks.py` and `programs.py` in the same folder. The page
-*Connect* of the dashboard shows the same setups with the base URLs of your server.
+*Connect a client* of the dashboard shows the same setups with the base URLs of your server.
 
 A client needs one change: its base URL. Each route of the relay is a base URL. The route of the setting `upstream` is
 `http://127.0.0.1:4100/v1`, and `--routes` adds [routes for other providers](use-several-providers.md):

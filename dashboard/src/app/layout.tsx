@@ -125,7 +125,7 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
           Overview
         </Link>
         <Link to="/connect" search={search} activeProps={CURRENT}>
-          Connect
+          Connect a client
         </Link>
       </nav>
       <SampleNote />

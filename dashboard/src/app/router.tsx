@@ -64,7 +64,7 @@ const connect = createRoute({
   getParentRoute: () => root,
   path: "/connect",
   component: lazyRouteComponent(() => import("~/features/connect/connect-page"), "ConnectPage"),
-  staticData: { title: "Connect" },
+  staticData: { title: "Connect a client" },
 });
 const compare = createRoute({
   getParentRoute: () => root,

@@ -48,7 +48,7 @@ export function NamespaceBar() {
         {groupsOf(labels ?? []).map(({ group, labels: members }) => (
           // A group is not a box, so that its entries are items of the bar.
           <div key={group} style={{ display: "contents" }}>
-            {group !== "" && <span className={css.heading}>{group}</span>}
+            {group !== "" && <span className={css.heading}>{group}:</span>}
             {members.map((label) => (
               <Label
                 key={label.namespace}

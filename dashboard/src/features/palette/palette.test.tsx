@@ -73,7 +73,7 @@ it("without a text it lists pages, saved filters, then pinned and recent namespa
   await openPalette();
   await optionNamed("user-42");
   expect(names()).toEqual([
-    ...["Requests", "Namespaces", "Properties", "Overview", "Connect", "Deletions"],
+    ...["Requests", "Namespaces", "Properties", "Overview", "Connect a client", "Deletions"],
     "Expensive today last 24 hours · most expensive first",
     "Failures request has failed · namespace is staging",
     ...["staging", "user-42", "storage"],

@@ -126,7 +126,7 @@ function pagesAt(search: LogSearch): Result[] {
     ["Namespaces", listHref(ALL_NAMESPACES)],
     ["Properties", listHref(ALL_PROPERTIES)],
     ["Overview", overviewHref(search, undefined)],
-    ["Connect", connectHref(search)],
+    ["Connect a client", connectHref(search)],
     ["Deletions", receiptHref(undefined, [])],
   ] as const;
   return pages.map(([name, href]) => ({ key: `page ${name}`, name, href, content: name }));

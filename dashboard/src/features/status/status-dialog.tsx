@@ -99,8 +99,8 @@ export function StorageSummary({ status }: { status: Status }) {
       <FactColumn
         title="Journal"
         facts={[
-          ["log delay", formatDelay(journal.lag_seconds)],
-          ["not yet in the log", bytes(journal.lag_bytes)],
+          ["waiting for the log", bytes(journal.lag_bytes)],
+          ["longest wait", formatDelay(journal.lag_seconds)],
           ["running requests", count(status.running)],
           ["damaged entries", count(status.frames_lost)],
         ]}
