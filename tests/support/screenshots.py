@@ -149,7 +149,7 @@ def connect(page: Page, scenario: Scenario) -> None:
 
 def no_match(page: Page, scenario: Scenario) -> None:
     page.goto(f"{scenario.demo.dashboard}/requests?namespace=staging&model=gpt-5")
-    expect(page.get_by_role("button", name="Remove model is gpt-5").filter(has_text="Remove")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove filter: model is gpt-5")).to_be_visible()
 
 
 def unreadable(page: Page, scenario: Scenario) -> None:
@@ -190,7 +190,7 @@ def _open(page: Page, scenario: Scenario, query: str) -> None:
     """Open the latest request that matches a filter."""
     page.goto(f"{scenario.demo.dashboard}/requests/{scenario.latest(query)['id']}")
     response = page.locator("[data-drawer]").get_by_role("article", name="response")
-    expect(response.locator("[class*=markdown], pre, [class*=mono]").first).to_be_visible()
+    expect(response.locator("[class*=markdown], pre, [class*=mono], [class*=tree]").first).to_be_visible()
     expect(_rows(page).first).to_be_visible()
 
 
