@@ -122,9 +122,10 @@ def test_a_retry_repeats_the_failed_request() -> None:
         ({"failed": True, "model": "llama4"}, {"model": "llama3.2"}, False),
         ({}, {"retry_count": 1}, True),
         ({}, {"retry_count": 0}, False),
+        ({"failed": True}, {"retry_count": 0}, False),
     ],
 )
-def test_a_repeat_is_a_retry_after_a_failure_of_the_same_model_or_if_the_sdk_says_so(
+def test_a_repeat_is_a_retry_if_the_sdk_says_so_or_else_after_a_failure_of_the_same_model(
     first: dict[str, Any], second: dict[str, Any], is_retry: bool
 ) -> None:
     store = log(entry(1, ["question"], "one", **first), entry(2, ["question"], "two", **second))

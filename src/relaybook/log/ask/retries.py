@@ -29,7 +29,11 @@ class Attempt(Struct, kw_only=True):
 
 
 class Retries:
-    """Tells which repeats are retries: the SDK says so, or the request before failed and had the same model."""
+    """Tells which repeats are retries.
+
+    Some SDKs say whether a request is a retry. Otherwise, a repeat is a retry if the request before failed and had the
+    same model.
+    """
 
     def __init__(self, positions: dict[str, Position], links: Iterable[Link]) -> None:
         self._positions = positions
@@ -43,7 +47,8 @@ class Retries:
         """Return the id of the attempt before this one. `None` if the request is a first attempt."""
         position = self._positions.get(record.id)
         repeats = None if position is None else position.repeats
-        is_retry = record.retry_count or (repeats, record.model) in self._failed
+        count = record.retry_count
+        is_retry = (repeats, record.model) in self._failed if count is None else count > 0
         return repeats if repeats is not None and is_retry else None
 
 
