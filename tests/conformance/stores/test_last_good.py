@@ -81,6 +81,13 @@ def ask(store: Store, number: int) -> LastGood:
             ],
             (1, "same_prompt", False),
         ),
+        # not one that was cut off
+        ([entry(1, "Invoice 7"), entry(2, "Invoice 7", finish_reason="length")], (1, "same_messages", False)),
+        # a later one with the same messages, although an earlier one has the same prompt
+        (
+            [entry(1, "Invoice 8"), entry(301, "Invoice 9"), entry(302, "Invoice 7"), entry(303, "Invoice 7")],
+            (302, "same_messages", True),
+        ),
         # a later one, if there is none before
         ([*others(1, 3), entry(301, "Invoice 8"), entry(302, "Invoice 9")], (301, "same_prompt", True)),
         # the nearest, if no prompt is the same

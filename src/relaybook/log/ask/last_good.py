@@ -1,13 +1,14 @@
 """Find the last good request that is like a given request, to see what has changed since then.
 
-A request is good if it has not failed, its response is complete, and it has no negative score. Two requests are alike
-if they have the same namespace and path, and the same prompt: equal messages, an earlier turn of the same conversation,
-or the same beginning of the prompt. The text index and the message chains find such requests, so that requests need no
-additional data in the store.
+A request is good if it has not failed, its response is complete and was not cut off by a limit or a filter, and it has
+no negative score. Two requests are alike if they have the same namespace and path, and the same prompt: equal messages,
+an earlier turn of the same conversation, or the same beginning of the prompt. Equal messages count more than a request
+that was earlier. The text index and the message chains find such requests, so that requests need no additional data in
+the store.
 """
 
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import Meta, Struct
@@ -15,6 +16,7 @@ from msgspec import Meta, Struct
 from relaybook import clock
 from relaybook.log.ask import detail
 from relaybook.log.ask.fields import Row
+from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.formats.conversation import Message, Request
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.query.filters import WORDS, Cursor, Filter, Term
@@ -39,6 +41,7 @@ _FEW_WORDS: Final = 4
 _MAX_WORDS: Final = 10
 _BEGINNING: Final = 2_000
 _SYSTEM: Final = ("system", "developer")
+_CUT_OFF: Final = tuple(reason for reason, finish in FINISH_REASONS.items() if finish != "tool_calls")
 
 
 class LastGood(Struct, kw_only=True):
@@ -97,22 +100,23 @@ def last_good(reader: Reader, any_id: str, deadline_ns: int) -> LastGood:
     view = detail.view(reader, any_id)[0]
     search = _Search(reader, view.record, min(deadline_ns, clock.monotonic_ns() + _SEARCH_NS))
     prompt = _prompt_of(view)
-    directions = (False,) if view.record.seq is None else (False, True)  # no finished request follows a running one
-    for is_later in directions:
-        for relation, record in () if prompt is None else search.alike(prompt, is_later=is_later):
+    for relation, record, is_later in () if prompt is None else search.alike(prompt):
+        return _answer(search, record, relation, prompt, is_later=is_later)
+    for relation, is_later in product(_NEAREST, search.directions):
+        for record in search.nearest(relation, is_later=is_later):
             return _answer(search, record, relation, prompt, is_later=is_later)
-    for relation in _NEAREST:
-        for is_later in directions:
-            for record in search.nearest(relation, is_later=is_later):
-                return _answer(search, record, relation, prompt, is_later=is_later)
     return _answer(search, None, None, prompt, is_later=False)
 
 
 class _Search:
-    """Searches for good requests before or after a request. ``complete`` is False if the deadline ended a search."""
+    """Searches for good requests before or after a request. ``complete`` is False if the deadline ended a search.
+
+    ``directions`` has the values of ``is_later`` to search with.
+    """
 
     def __init__(self, reader: Reader, record: Record, deadline_ns: int) -> None:
         self.complete = True
+        self.directions = (False,) if record.seq is None else (False, True)  # no finished request follows a running one
         self._reader = reader
         self._record = record
         self._deadline_ns = deadline_ns
@@ -121,23 +125,35 @@ class _Search:
             Term("failed", ("false",)),
             Term("outcome", ("complete",)),
             Term("score", ("<0",), negated=True),
+            Term("finish_reason", _CUT_OFF, negated=True),
         )
         self._path = (*self._namespace, Term("path", (record.path,)))
 
-    def alike(self, prompt: _Prompt, *, is_later: bool) -> Iterator[tuple[Relation, Record]]:
-        """Yield good requests with the same prompt, the most similar first."""
-        if prompt.chain is not None and not is_later:
+    def alike(self, prompt: _Prompt) -> Iterator[tuple[Relation, Record, bool]]:
+        """Yield good requests with the same prompt, and whether they are later, the most similar first."""
+        if prompt.chain is not None:
             for relation, record_id in self._by_chain(prompt, prompt.chain):
                 if (found := self._reader.get(record_id)) is not None:
-                    yield relation, found.record
-        beginning = _phrase(prompt.beginning)
-        candidates = self._page((*self._path, Term(WORDS, (beginning,))), is_later=is_later) if beginning else []
+                    yield relation, found.record, False
+            if True in self.directions and (terms := _words(prompt.beginning, prompt.question)):
+                for record in self._page((*self._path, *terms), is_later=True):
+                    other = self._read(record)
+                    if other is not None and _have_equal_messages(prompt, other):
+                        yield "same_messages", record, True
+        for is_later in self.directions:
+            for record in self._beginning_alike(prompt, is_later=is_later):
+                yield "same_prompt", record, is_later
+
+    def _beginning_alike(self, prompt: _Prompt, *, is_later: bool) -> Iterator[Record]:
+        """Yield good requests whose prompt begins like ``prompt``, the nearest first."""
+        terms = _words(prompt.beginning)
+        candidates = self._page((*self._path, *terms), is_later=is_later) if terms else []
         if self._record.request_bytes > MAX_CHARACTERS:  # the text index does not have the beginning of a long prompt
             candidates += self._page(self._path, is_later=is_later)
         for record in candidates[: 2 * _CANDIDATES]:
             other = self._read(record)
             if other is not None and _begin_alike(prompt, other):
-                yield "same_messages" if _have_equal_messages(prompt, other) else "same_prompt", record
+                yield record
 
     def nearest(self, relation: Relation, *, is_later: bool) -> list[Record]:
         """Return good requests with the same model and path, or only with the same namespace, the nearest first."""
@@ -153,8 +169,7 @@ class _Search:
 
         The requests with the same words and the latest requests are compared.
         """
-        phrases = filter(None, dict.fromkeys(map(_phrase, (prompt.beginning, prompt.question))))
-        terms = tuple(Term(WORDS, (phrase,)) for phrase in phrases)
+        terms = _words(prompt.beginning, prompt.question)
         latest = self._chains(self._path, _LINKS)
         alike = self._chains((*self._path, *terms), _CANDIDATES) if terms else {}
         for record_id, other in (latest | alike).items():
@@ -212,6 +227,11 @@ def _text_of(message: Message) -> str:
     return "".join([part.text for part in message.parts if part.kind == "text" and part.text])[:_BEGINNING]
 
 
+def _words(*texts: str) -> tuple[Term, ...]:
+    """Return a term for the first words of each text, except for texts without words."""
+    return tuple(Term(WORDS, (phrase,)) for phrase in dict.fromkeys(map(_phrase, texts)) if phrase)
+
+
 def _phrase(text: str) -> str:
     """Return the first words of a text by which similar texts can be found. Empty if the text has no words.
 
@@ -260,7 +280,11 @@ def _answer(
 def _message(relation: Relation | None, prompt: _Prompt | None, *, is_alike: bool, is_later: bool) -> str:
     if relation is None:
         return "The namespace has no other good request."
-    if is_alike and is_later:
+    if is_later and relation == "same_messages":
+        return (
+            "No earlier request with these messages was good. A is the first good request after B with these messages."
+        )
+    if is_later and is_alike:
         return "No earlier request with this prompt was good. A is the first good request after B."
     start = "system prompt" if prompt is not None and prompt.has_system else "first message"
     described = _MESSAGES[relation].format(start=start)
