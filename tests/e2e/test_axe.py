@@ -250,8 +250,8 @@ ADDRESSES: Final = {
     "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
     "no conversations": ("/thread?namespace=batch", "main:has-text('not part of a conversation')"),
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
-    "comparison": ("/compare/{answer}/{error}", "main:has-text('Different: result') ins"),
-    "no last good request": ("/compare/last-good/{thread}", "main:has-text('no other good request')"),
+    "comparison": ("/compare/{answer}/{error}", "main:has-text('Different, apart from timing: result') ins"),
+    "no last successful request": ("/compare/last-good/{thread}", "main:has-text('no other successful request')"),
     "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('does not select a conversation')"),
 }
 

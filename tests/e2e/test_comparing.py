@@ -14,7 +14,7 @@ PROMPT = "Summarise this contract in one short sentence. Contract {}: the partie
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return the ids of a good request, another good request, and a failed request with the prompt of the first."""
+    """Return the ids of two successful requests, and of a failed request with the prompt of the first."""
     good = Call(namespace="contracts", text=PROMPT.format(7), more={"temperature": 0.2})
     other = Call(namespace="contracts", text=PROMPT.format(8), more={"temperature": 0.2})
     failed = Call(namespace="contracts", text=PROMPT.format(7), more={"temperature": 0.9}, directives={"Status": "429"})
@@ -52,7 +52,7 @@ def test_two_selected_rows_are_compared_and_the_url_is_the_comparison(shared_tab
     tab = shared_tab.show_log("/requests?namespace=contracts&failed=false")
     tab.press("j", "x", "j", "x", "c")
     page = tab.page.get_by_role("main")
-    expect(page.get_by_text("Different: messages.")).to_be_visible()
+    expect(page.get_by_text("Different, apart from timing: messages.")).to_be_visible()
     expect(page.get_by_role("deletion")).to_have_text("7")
     expect(page.get_by_role("insertion")).to_have_text("8")
     tab.wait_for_path(f"/compare/{log[0]}/{log[1]}")
@@ -64,12 +64,12 @@ def test_two_selected_rows_are_compared_and_the_url_is_the_comparison(shared_tab
 def test_a_key_shows_what_has_changed_since_a_request_last_worked(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log("/requests?namespace=contracts")
     tab.press("j", "Enter")
-    expect(tab.drawer.get_by_role("link", name=re.compile("the last good request"))).to_be_visible()
+    expect(tab.drawer.get_by_role("link", name=re.compile("the last successful request"))).to_be_visible()
     tab.press("w")
     page = tab.page.get_by_role("main")
-    expect(page).to_contain_text("A is the last good request before B, with the same messages.")
+    expect(page).to_contain_text("A is the last successful request before B, with the same messages.")
     tab.wait_for_path(f"/compare/{log[0]}/{log[2]}")
-    expect(page.get_by_text(re.compile("^Different: result"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Different, apart from timing: result"))).to_be_visible()
     expect(page.get_by_role("region", name="Parameters")).to_contain_text("temperature")
     page.get_by_role("link", name=re.compile("429 rate limited")).first.click()
     tab.wait_for_path("/requests")

@@ -164,10 +164,10 @@ def test_at_1024_pixels_there_is_space_for_the_log_beside_an_open_request(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768}).open_log()
-    expect(tab.page.get_by_role("button", name="Copy API URL")).to_be_visible()
+    expect(tab.page.get_by_role("button", name="Copy JSON URL")).to_be_visible()
     tab.row(log[0]).get_by_text("Question 5?").click()
     expect(tab.drawer).to_contain_text("Accra")
-    expect(tab.page.get_by_role("button", name="Copy API URL")).to_be_hidden()
+    expect(tab.page.get_by_role("button", name="Copy JSON URL")).to_be_hidden()
     text = tab.page.get_by_role("columnheader", name="Prompt → response").bounding_box()
     assert text is not None
     assert text["width"] >= 120

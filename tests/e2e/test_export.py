@@ -46,7 +46,7 @@ def download(tab: LogPage, menu: Locator, directory: Path) -> Path:
 
 def test_the_filtered_requests_are_downloaded(tab: LogPage, log: list[str], tmp_path: Path) -> None:
     opened = menu(tab)
-    opened.get_by_label("With headers, prompts and responses").check()
+    opened.get_by_label("With HTTP headers, prompts and responses").check()
     path = download(tab, opened, tmp_path)
     assert path.suffix == ".jsonl"
     *lines, end = map(json.loads, path.read_text().splitlines())

@@ -206,7 +206,7 @@ def test_a_link_opened_in_another_browser_and_a_reload_show_the_same(
 
 def test_a_button_copies_the_api_call_of_the_list(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log("/requests?namespace=web")
-    button = tab.page.get_by_role("button", name="Copy API URL")
+    button = tab.page.get_by_role("button", name="Copy JSON URL")
     before = button.bounding_box()
     button.click()
     copied = tab.page.get_by_role("button", name="Copied", exact=True)

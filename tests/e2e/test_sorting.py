@@ -47,11 +47,11 @@ def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, 
 def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     head(tab, "Cost").get_by_role("link").click()
-    expect(sort_bar(tab)).to_have_text("Most expensive first · not shown: 1 without a cost")
+    expect(sort_bar(tab)).to_have_text("Most expensive first · not shown: 1 with unknown cost")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "descending")
     assert tab.ids() == [log[number] for number in (1, 3, 2, 0, 4)]
     head(tab, "Cost").click(position={"x": 8, "y": 20})  # the whole cell sorts
-    expect(sort_bar(tab)).to_have_text("Cheapest first · not shown: 1 without a cost")
+    expect(sort_bar(tab)).to_have_text("Cheapest first · not shown: 1 with unknown cost")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "ascending")
     tab.wait_for_first(log[4])
     tab.page.get_by_role("button", name="Clear sort").click()
@@ -65,10 +65,10 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: 
 def test_each_sort_field_has_a_link_in_its_head(shared_tab: LogPage, log: list[str]) -> None:
     tab = shared_tab.show_log()
     tab.page.get_by_role("link", name="Sort by output tokens").click()
-    expect(sort_bar(tab)).to_have_text("Most output tokens first · not shown: 1 without a count of output tokens")
+    expect(sort_bar(tab)).to_have_text("Most output tokens first · not shown: 1 with unknown output tokens")
     tab.wait_for_query(("sort", "output_tokens"))
     tab.page.get_by_role("link", name="Sort by input tokens").click()
-    expect(sort_bar(tab)).to_have_text("Most input tokens first · not shown: 1 without a count of input tokens")
+    expect(sort_bar(tab)).to_have_text("Most input tokens first · not shown: 1 with unknown input tokens")
     head(tab, "Duration").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("Slowest first")
     head(tab, "First token").get_by_role("link").click()
@@ -80,7 +80,7 @@ def test_a_filter_applies_to_the_sorted_log(shared_tab: LogPage, log: list[str])
     tab = shared_tab.show_log("/requests?sort=cost_usd")
     tab.chip(log[2], "namespace a").click()
     tab.wait_for_query(("namespace", "a"), ("sort", "cost_usd"))
-    expect(sort_bar(tab)).to_have_text("Most expensive first · not shown: 1 without a cost")
+    expect(sort_bar(tab)).to_have_text("Most expensive first · not shown: 1 with unknown cost")
     assert tab.ids() == [log[2], log[0], log[4]]
 
 
@@ -92,7 +92,7 @@ def test_a_sorted_log_shows_new_requests_when_it_is_refreshed(tab: LogPage, worl
     assert tab.ids() == before
     tab.page.get_by_role("button", name="Refresh").click()
     tab.wait_for_first(new)
-    expect(sort_bar(tab)).to_have_text("Most output tokens first · not shown: 1 without a count of output tokens")
+    expect(sort_bar(tab)).to_have_text("Most output tokens first · not shown: 1 with unknown output tokens")
 
 
 def test_j_opens_the_next_request_in_the_order_of_a_sorted_log(shared_tab: LogPage, log: list[str]) -> None:

@@ -100,8 +100,6 @@ export type SortField = {
   /** The orders: the highest values first, the lowest values first. */
   highest: string;
   lowest: string;
-  /** Follows `without`. */
-  missing: string;
 };
 
 /** The numbers by which the log can be sorted, by the names of their fields. */
@@ -110,7 +108,7 @@ export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
 
 
 def _sort(number: Number) -> dict[str, str | None]:
-    return {name: getattr(number, name) for name in ("term", "label", "highest", "lowest", "missing")}
+    return {name: getattr(number, name) for name in ("term", "label", "highest", "lowest")}
 
 
 def _api(api: Api) -> dict[str, object]:

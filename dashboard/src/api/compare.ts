@@ -1,4 +1,4 @@
-/** Queries for the comparison of two requests, and for the last good request. */
+/** Queries for the comparison of two requests, and for the last successful request. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Comparison, LastGood } from "~/generated/api-types";
@@ -26,7 +26,7 @@ function isRunning(comparison: Comparison | undefined): boolean {
   return comparison?.a.outcome === "open" || comparison?.b.outcome === "open";
 }
 
-/** The last good request that is like a request, or the nearest good request. */
+/** The last successful request that is like a request, or the nearest successful request. */
 export function lastGoodQuery(id: string) {
   return queryOptions({
     queryKey: ["last-good", id],

@@ -66,20 +66,20 @@ describe("the first line of a request", () => {
     const result = { code: "not_found", text: "404 not found", tone: "neutral" } as const;
     const head = { method: "HEAD", status: 404, failed: false, reason: "Not Found", error_code: null, result };
     expect(summarize({ ...head, error_message: null })).toBe(
-      "◌ The upstream returned 404 Not Found (forwarded unchanged). A client sends HEAD to test the connection, so this is not a failure.",
+      "◌ The upstream returned 404 Not Found (returned to the client unchanged). A client sends HEAD to test the connection, so this is not a failure.",
     );
   });
 
   it("quotes an error from the upstream", () => {
     const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
     expect(summarize({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
-      '✗ The upstream returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
+      '✗ The upstream returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (returned to the client unchanged).',
     );
     expect(summarize({ ...limited, error_message: "Try again\nin 1s." })).toBe(
-      '✗ The upstream returned 429 rate_limit_exceeded: "Try again in 1s" (forwarded unchanged).',
+      '✗ The upstream returned 429 rate_limit_exceeded: "Try again in 1s" (returned to the client unchanged).',
     );
     expect(summarize({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
-      "✗ The upstream returned 503 Service Unavailable (forwarded unchanged).",
+      "✗ The upstream returned 503 Service Unavailable (returned to the client unchanged).",
     );
     expect(summarize({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
       '✗ The response ended with an error from the upstream: server_error, "oops".',
@@ -92,7 +92,7 @@ describe("the first line of a request", () => {
       "✗ The stream ended early. The client received 61 chunks.",
     );
     expect(summarize({ ...incomplete, response_bytes: 0, chunks: 0 })).toBe(
-      "✗ The response is empty (forwarded unchanged).",
+      "✗ The response is empty (returned to the client unchanged).",
     );
     expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response ended early. The client received 1 chunk.");
     expect(summarize({ ...incomplete, stream: true, chunks: 2, error_message: "Choice 1 has no end." })).toBe(
@@ -102,9 +102,9 @@ describe("the first line of a request", () => {
 
   it("says that a response is not JSON", () => {
     const page = { failed: true, error_code: "not_json", ...coded("unexpected_body", "bad") } as const;
-    expect(summarize(page)).toBe("✗ The response is not JSON (forwarded unchanged).");
+    expect(summarize(page)).toBe("✗ The response is not JSON (returned to the client unchanged).");
     expect(summarize({ ...page, error_message: "The response is not JSON: Sign in" })).toBe(
-      "✗ The response is not JSON: Sign in (forwarded unchanged).",
+      "✗ The response is not JSON: Sign in (returned to the client unchanged).",
     );
   });
 

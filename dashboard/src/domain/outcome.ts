@@ -95,14 +95,14 @@ function upstreamError(request: RequestDetail): string[] {
   if (request.result.code === "incomplete") return incomplete(request);
   if (request.result.code === "unexpected_body") {
     const sentence = error_message === null ? "The response is not JSON" : shortened(error_message);
-    return [`${sentence.replace(/\.$/, "")} (forwarded unchanged).`];
+    return [`${sentence.replace(/\.$/, "")} (returned to the client unchanged).`];
   }
   if (status === null || status < 400) {
     const error = [error_code, message].filter(Boolean).join(", ");
     return [`The response ended with an error from the upstream${error === "" ? "" : `: ${error}`}.`];
   }
   const name = [status, error_code ?? reason].filter(Boolean).join(" ");
-  return [`The upstream returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+  return [`The upstream returned ${name}${message === "" ? "" : `: ${message}`} (returned to the client unchanged).`];
 }
 
 /** An error status that is no failure. */
@@ -112,7 +112,7 @@ function unanswered(request: RequestDetail): string[] {
 
 /** A response that ended cleanly, but before it was complete. */
 function incomplete({ stream, response_bytes, chunks, error_message }: RequestDetail): string[] {
-  if (response_bytes === 0 && !stream) return ["The response is empty (forwarded unchanged)."];
+  if (response_bytes === 0 && !stream) return ["The response is empty (returned to the client unchanged)."];
   const sentences = messageSentences(error_message, `The ${stream ? "stream" : "response"} ended early.`);
   return [...sentences, `The client received ${plural(chunks, "chunk")}.`];
 }

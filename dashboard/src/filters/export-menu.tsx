@@ -68,7 +68,7 @@ export function ExportMenu({ matches, selected = [] }: Props) {
       {format.bodies === "optional" && (
         <Group component="label" align="baseline" gap={8} mt={10} wrap="nowrap">
           <input type="checkbox" checked={bodies} onChange={(event) => setBodies(event.currentTarget.checked)} />
-          With headers, prompts and responses
+          With HTTP headers, prompts and responses
         </Group>
       )}
       <Button component="a" variant="default" size="xs" my={10} href={apiUrl("export", exportParams(file))} download>

@@ -71,7 +71,7 @@ it("the export menu downloads the filtered requests, and shows the command for t
   expect(await within(menu).findByText("Export 310 requests")).toBeVisible();
   const download = within(menu).getByRole("link", { name: "Download" });
   expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=jsonl");
-  fireEvent.click(within(menu).getByRole("checkbox", { name: "With headers, prompts and responses" }));
+  fireEvent.click(within(menu).getByRole("checkbox", { name: "With HTTP headers, prompts and responses" }));
   expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=jsonl&bodies=true");
   fireEvent.click(within(menu).getByRole("radio", { name: "CSV" }));
   expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=csv");

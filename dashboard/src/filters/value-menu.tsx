@@ -100,7 +100,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
           Only this {text.name}
         </Menu.Item>
         <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt-click</kbd>}>
-          Include as well
+          Add to filter
         </Menu.Item>
         <Menu.Item onClick={commit(excludeValue)} rightSection={<kbd>Shift-click</kbd>}>
           Exclude
@@ -134,7 +134,7 @@ function MatchCount({ matches }: { matches: RequestCount }) {
       {matches.complete ? "" : "At least "}
       {plural(matches.requests, "request")}
       {matches.failed > 0 && `, ${count(matches.failed)} failed`}
-      {matches.last_at !== null && `, last ${ago(matches.last_at, now)}`}
+      {matches.last_at !== null && `, latest ${ago(matches.last_at, now)}`}
     </>
   );
 }

@@ -640,9 +640,9 @@ export type Missing = {
   message: string;
 };
 
-/** The last good request that is like a given request, or else the nearest good request. */
+/** The last successful request that is like a given request, or else the nearest successful request. */
 export type LastGood = {
-  /** `null` if the namespace has no other good request. */
+  /** `null` if the namespace has no other successful request. */
   request: Row | null;
   /** `true` if the request has the same namespace, path and prompt. `false` if it is only the nearest request. */
   is_alike: boolean;
@@ -652,7 +652,7 @@ export type LastGood = {
   is_later: boolean;
   /** `false` if a search was stopped at its deadline. */
   complete: boolean;
-  /** What was found, in one or two sentences. `A` is the good request and `B` the given one. */
+  /** What was found, in one or two sentences. `A` is the successful request and `B` the given one. */
   message: string;
 };
 

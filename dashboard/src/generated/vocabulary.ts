@@ -11,7 +11,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   input_tokens: "input tokens",
   output_tokens: "output tokens",
   cached_tokens: "cached tokens",
-  cached_share: "cached share",
+  cached_share: "cached input share",
   reasoning_tokens: "reasoning tokens",
   request_bytes: "request size",
   response_bytes: "response size",
@@ -37,26 +37,24 @@ export type SortField = {
   /** The orders: the highest values first, the lowest values first. */
   highest: string;
   lowest: string;
-  /** Follows `without`. */
-  missing: string;
 };
 
 /** The numbers by which the log can be sorted, by the names of their fields. */
 export const SORT_FIELDS: Readonly<Record<string, SortField>> = {
-  cost_usd: {"term": "cost", "label": "cost", "highest": "Most expensive first", "lowest": "Cheapest first", "missing": "a cost"},
-  duration_ms: {"term": "duration", "label": "duration", "highest": "Slowest first", "lowest": "Fastest first", "missing": "a duration"},
-  first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Longest time to first token first", "lowest": "Fastest first token first", "missing": "a time to first token"},
-  tokens_per_second: {"term": "tokens_per_second", "label": "tokens/s", "highest": "Most tokens/s first", "lowest": "Fewest tokens/s first", "missing": "tokens/s"},
-  input_tokens: {"term": "input_tokens", "label": "input tokens", "highest": "Most input tokens first", "lowest": "Fewest input tokens first", "missing": "a count of input tokens"},
-  output_tokens: {"term": "output_tokens", "label": "output tokens", "highest": "Most output tokens first", "lowest": "Fewest output tokens first", "missing": "a count of output tokens"},
-  cached_tokens: {"term": "cached_tokens", "label": "cached tokens", "highest": "Most cached tokens first", "lowest": "Fewest cached tokens first", "missing": "a count of cached tokens"},
-  cached_share: {"term": "cached_share", "label": "cached share", "highest": "Highest cached share first", "lowest": "Lowest cached share first", "missing": "a cached share"},
-  reasoning_tokens: {"term": "reasoning_tokens", "label": "reasoning tokens", "highest": "Most reasoning tokens first", "lowest": "Fewest reasoning tokens first", "missing": "a count of reasoning tokens"},
-  request_bytes: {"term": "request_bytes", "label": "request size", "highest": "Largest request first", "lowest": "Smallest request first", "missing": "a request size"},
-  response_bytes: {"term": "response_bytes", "label": "response size", "highest": "Largest response first", "lowest": "Smallest response first", "missing": "a response size"},
-  relay_ms: {"term": "relay", "label": "time in the relay", "highest": "Longest in the relay first", "lowest": "Shortest in the relay first", "missing": "a time in the relay"},
-  chunks: {"term": "chunks", "label": "chunks", "highest": "Most chunks first", "lowest": "Fewest chunks first", "missing": "chunks"},
-  started_at: {"term": null, "label": "time started", "highest": "Latest start first", "lowest": "Earliest start first", "missing": ""},
+  cost_usd: {"term": "cost", "label": "cost", "highest": "Most expensive first", "lowest": "Cheapest first"},
+  duration_ms: {"term": "duration", "label": "duration", "highest": "Slowest first", "lowest": "Fastest first"},
+  first_token_ms: {"term": "first_token", "label": "time to first token", "highest": "Longest time to first token first", "lowest": "Fastest first token first"},
+  tokens_per_second: {"term": "tokens_per_second", "label": "tokens/s", "highest": "Most tokens/s first", "lowest": "Fewest tokens/s first"},
+  input_tokens: {"term": "input_tokens", "label": "input tokens", "highest": "Most input tokens first", "lowest": "Fewest input tokens first"},
+  output_tokens: {"term": "output_tokens", "label": "output tokens", "highest": "Most output tokens first", "lowest": "Fewest output tokens first"},
+  cached_tokens: {"term": "cached_tokens", "label": "cached tokens", "highest": "Most cached tokens first", "lowest": "Fewest cached tokens first"},
+  cached_share: {"term": "cached_share", "label": "cached input share", "highest": "Highest cached input share first", "lowest": "Lowest cached input share first"},
+  reasoning_tokens: {"term": "reasoning_tokens", "label": "reasoning tokens", "highest": "Most reasoning tokens first", "lowest": "Fewest reasoning tokens first"},
+  request_bytes: {"term": "request_bytes", "label": "request size", "highest": "Largest request first", "lowest": "Smallest request first"},
+  response_bytes: {"term": "response_bytes", "label": "response size", "highest": "Largest response first", "lowest": "Smallest response first"},
+  relay_ms: {"term": "relay", "label": "time in the relay", "highest": "Longest in the relay first", "lowest": "Shortest in the relay first"},
+  chunks: {"term": "chunks", "label": "chunks", "highest": "Most chunks first", "lowest": "Fewest chunks first"},
+  started_at: {"term": null, "label": "time started", "highest": "Latest start first", "lowest": "Earliest start first"},
 };
 
 /** What happened to the requests of a gap. Follows their number. */

@@ -127,7 +127,7 @@ export function connectHref(search: LogSearch): string {
   return `${PAGE.base}/connect${formatSearch(search)}`;
 }
 
-/** Stands for the last good request in the address of a comparison. */
+/** Stands for the last successful request in the address of a comparison. */
 export const LAST_GOOD = "last-good";
 
 /** The address of the comparison of two requests, for `href`. `a` can be `LAST_GOOD`. */

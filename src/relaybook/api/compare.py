@@ -1,4 +1,4 @@
-"""Compare two requests, and find the last good request to compare a request with."""
+"""Compare two requests, and find the last successful request to compare a request with."""
 
 import msgspec
 from starlette.requests import Request
@@ -16,7 +16,8 @@ from relaybook.log.query.filters import BadFilter
 routes = Routes("log")
 
 _PARAMETERS = [
-    openapi.parameter("a", "Any id of the first request, for example of the last good request.") | {"required": True},
+    openapi.parameter("a", "Any id of the first request, for example of the last successful request.")
+    | {"required": True},
     openapi.parameter("b", "Any id of the second request, for example of a failed request.") | {"required": True},
 ]
 
@@ -39,13 +40,14 @@ async def compare_requests(request: Request) -> Response:
 
 @routes.get("/api/requests/{id:path}/last-good", openapi.describe(LastGood, [openapi.ANY_ID]))
 async def get_last_good(request: Request) -> Response:
-    """Return the last good request that is like this request.
+    """Return the last successful request that is like this request.
 
-    A request is good if it has not failed, its response is complete, and it has no negative score. Two requests are
-    alike if they have the same namespace and path, and the same prompt: equal messages, an earlier turn of the same
-    conversation, or the same beginning of the prompt. A request before this request is preferred to a request after it.
+    A request is successful if it has not failed, its response is complete and was not cut off by a limit or a filter,
+    and it has no negative score. Two requests are alike if they have the same namespace and path, and the same prompt:
+    equal messages, an earlier turn of the same conversation, or the same beginning of the prompt. A request before this
+    request is preferred to a request after it, except if only the later request has equal messages.
 
-    If no good request is alike, the nearest good request is returned: with the same namespace, path and model, or else
+    If no successful request is alike, the nearest one is returned: with the same namespace, path and model, or else
     with the same namespace.
     """
     arguments.only(arguments.pairs_of(request))

@@ -159,9 +159,9 @@ def _fact_text(name: str, value: Any, row: dict[str, Any]) -> str:
 def diff(
     configuration: Configuration, first: str, second: str | None, *, with_last_good: bool, as_json: bool = False
 ) -> int:
-    """Print what differs between two requests, or between a request and the last good request.
+    """Print what differs between two requests, or between a request and the last successful request.
 
-    The exit code is 1 if there is no good request with the same prompt. Raises CommandFailed if no request has an id.
+    The exit code is 1 if no successful request has the same prompt. Raises CommandFailed if no request has an id.
     """
     log = open_log(configuration)
     found: dict[str, Any] | None = None
@@ -185,7 +185,7 @@ def diff(
 
 
 def _without_alike(found: dict[str, Any], any_id: str) -> str:
-    """Say that there is no good request with the same prompt, and how to compare with the nearest."""
+    """Say that there is no successful request with the same prompt, and how to compare with the nearest."""
     message = _message(found)
     if found["request"] is None:
         return message

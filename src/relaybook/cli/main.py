@@ -302,7 +302,9 @@ def diff(
     *,
     last_good: Annotated[
         bool,
-        Parameter(negative=(), help="Compare with the last good request that has the same prompt, instead of SECOND"),
+        Parameter(
+            negative=(), help="Compare with the last successful request that has the same prompt, instead of SECOND"
+        ),
     ] = False,
     json: Annotated[bool, Parameter(negative=(), help="Print the differences as one JSON object")] = False,
     **flags: Any,

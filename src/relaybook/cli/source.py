@@ -70,7 +70,7 @@ class LogSource(Protocol):
         """Return the comparison of two requests (see ``GET /api/compare``), or `None` if no request has an id."""
 
     def last_good(self, text: str) -> dict[str, Any] | None:
-        """Return the last good request that is like a request (see ``GET /api/requests/{id}/last-good``).
+        """Return the last successful request that is like a request (see ``GET /api/requests/{id}/last-good``).
 
         `None` if no request has the id.
         """

@@ -71,7 +71,7 @@ def _print_top(
         unknown = log.count_matching([*terms, (term, UNKNOWN)])
         if unknown:
             requests, are = ("1 request", "is") if unknown == 1 else (f"{unknown:,} requests", "are")
-            print(f"{requests} without {SORT_FIELDS[field].missing} {are} not shown.", file=sys.stderr)
+            print(f"{requests} with unknown {SORT_FIELDS[field].label} {are} not shown.", file=sys.stderr)
     return 0
 
 

@@ -86,7 +86,7 @@ FIELDS: Final[dict[str, Field]] = {
         choices={
             "complete": "200",
             "rate_limited": "429 rate limited",
-            "truncated": "200 · token limit",
+            "truncated": "200 · truncated",
             "tool_calls": "200 · tool calls",
             "filtered": "200 · content filter",
             "client_disconnected": "Client disconnected",
@@ -117,7 +117,7 @@ FIELDS: Final[dict[str, Field]] = {
     "input_tokens": Field("input tokens", "tokens in the request: >1000", (">1000", ">10000", "<100", UNKNOWN)),
     "output_tokens": Field("output tokens", "tokens in the response: >1000", (">1000", ">100", "<10", UNKNOWN)),
     "cached_tokens": Field("cached tokens", "input tokens from the cache: >1000", (">1000", "0", UNKNOWN)),
-    "cached_share": Field("cached share", "share of the input from the cache: >50%", (">50%", "<10%", UNKNOWN)),
+    "cached_share": Field("cached input share", "share of the input from the cache: >50%", (">50%", "<10%", UNKNOWN)),
     "reasoning_tokens": Field("reasoning tokens", "tokens used for reasoning: >1000", (">1000", ">0", UNKNOWN)),
     "request_bytes": Field("request size", "size of the request body: >100kB", (">100kB", ">1MB", "<1kB")),
     "response_bytes": Field("response size", "size of the response body: >100kB", (">100kB", ">1MB", "0")),

@@ -23,8 +23,7 @@ class Number(NamedTuple):
     """A number of a request.
 
     ``field`` is its name in rows. ``term`` is the name of its filter, or `None` if it has no filter of its own. The
-    other fields are texts: ``label`` names the number, ``highest`` and ``lowest`` describe the orders, and ``missing``
-    follows "without".
+    other fields are texts: ``label`` names the number, and ``highest`` and ``lowest`` describe the orders.
     """
 
     field: str
@@ -33,13 +32,12 @@ class Number(NamedTuple):
     label: str
     highest: str = ""
     lowest: str = ""
-    missing: str = ""
 
 
 #: The numbers by which the log can be sorted, in the order in which they are offered.
 SORTED_NUMBERS: Final = (
-    Number("cost_usd", "cost", "usd", "cost", "Most expensive first", "Cheapest first", "a cost"),
-    Number("duration_ms", "duration", "milliseconds", "duration", "Slowest first", "Fastest first", "a duration"),
+    Number("cost_usd", "cost", "usd", "cost", "Most expensive first", "Cheapest first"),
+    Number("duration_ms", "duration", "milliseconds", "duration", "Slowest first", "Fastest first"),
     Number(
         "first_token_ms",
         "first_token",
@@ -47,7 +45,6 @@ SORTED_NUMBERS: Final = (
         "time to first token",
         "Longest time to first token first",
         "Fastest first token first",
-        "a time to first token",
     ),
     Number(
         "tokens_per_second",
@@ -56,7 +53,6 @@ SORTED_NUMBERS: Final = (
         "tokens/s",
         "Most tokens/s first",
         "Fewest tokens/s first",
-        "tokens/s",
     ),
     Number(
         "input_tokens",
@@ -65,7 +61,6 @@ SORTED_NUMBERS: Final = (
         "input tokens",
         "Most input tokens first",
         "Fewest input tokens first",
-        "a count of input tokens",
     ),
     Number(
         "output_tokens",
@@ -74,7 +69,6 @@ SORTED_NUMBERS: Final = (
         "output tokens",
         "Most output tokens first",
         "Fewest output tokens first",
-        "a count of output tokens",
     ),
     Number(
         "cached_tokens",
@@ -83,16 +77,14 @@ SORTED_NUMBERS: Final = (
         "cached tokens",
         "Most cached tokens first",
         "Fewest cached tokens first",
-        "a count of cached tokens",
     ),
     Number(
         "cached_share",
         "cached_share",
         "share",
-        "cached share",
-        "Highest cached share first",
-        "Lowest cached share first",
-        "a cached share",
+        "cached input share",
+        "Highest cached input share first",
+        "Lowest cached input share first",
     ),
     Number(
         "reasoning_tokens",
@@ -101,7 +93,6 @@ SORTED_NUMBERS: Final = (
         "reasoning tokens",
         "Most reasoning tokens first",
         "Fewest reasoning tokens first",
-        "a count of reasoning tokens",
     ),
     Number(
         "request_bytes",
@@ -110,7 +101,6 @@ SORTED_NUMBERS: Final = (
         "request size",
         "Largest request first",
         "Smallest request first",
-        "a request size",
     ),
     Number(
         "response_bytes",
@@ -119,7 +109,6 @@ SORTED_NUMBERS: Final = (
         "response size",
         "Largest response first",
         "Smallest response first",
-        "a response size",
     ),
     Number(
         "relay_ms",
@@ -128,9 +117,8 @@ SORTED_NUMBERS: Final = (
         "time in the relay",
         "Longest in the relay first",
         "Shortest in the relay first",
-        "a time in the relay",
     ),
-    Number("chunks", "chunks", "count", "chunks", "Most chunks first", "Fewest chunks first", "chunks"),
+    Number("chunks", "chunks", "count", "chunks", "Most chunks first", "Fewest chunks first"),
     Number("started_at", None, "time", "time started", "Latest start first", "Earliest start first"),
 )
 RETRIES: Final = Number("retry_count", "retry_count", "count", "retry count")

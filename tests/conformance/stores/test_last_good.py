@@ -1,4 +1,4 @@
-"""Test that each store finds the last good request with the same prompt, however many other requests there are."""
+"""Test that each store finds the last successful request with the same prompt among many other requests."""
 
 import json
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def others(first: int, count: int, **fields: Any) -> list[Entry]:
 
 
 def found(store: Store, entries: Sequence[Entry], number: int) -> tuple[int | None, str | None, bool]:
-    """Return the number of the last good request for a request, its relation, and whether it is later."""
+    """Return the number of the last successful request for a request, its relation, and whether it is later."""
     store.commit(*entries)
     store.index(*entries)
     answer = ask(store, number)
@@ -114,7 +114,7 @@ def test_an_earlier_turn_is_preferred_to_another_conversation(store: Store) -> N
         entry(3, "Invoice 7", "Paid.", "Sure?", failed=True, status=500),
     ]
     assert found(store, entries, 3) == (1, "same_conversation", False)
-    assert ask(store, 3).message == "A is the last good request before B, in the same conversation."
+    assert ask(store, 3).message == "A is the last successful request before B, in the same conversation."
 
 
 @pytest.mark.parametrize(("system", "start"), [(AGENT, "system prompt"), ("", "first message")])
@@ -125,7 +125,7 @@ def test_the_message_says_what_starts_the_same(store: Store, system: str, start:
         entry(2, f"{text} 7" if not system else "Invoice 7", system=system, failed=True, status=500),
     ]
     assert found(store, entries, 2) == (1, "same_prompt", False)
-    assert ask(store, 2).message == f"A is the last good request before B, and its {start} starts the same."
+    assert ask(store, 2).message == f"A is the last successful request before B, and its {start} starts the same."
 
 
 def test_a_request_without_bodies_has_only_a_nearest_request(store: Store) -> None:

@@ -29,7 +29,7 @@ def test_the_report_has_only_the_differences_marked_with_signs() -> None:
     lines = report(found).splitlines()
     assert lines[0].startswith("a  00000000-0000-7000-8000-000000000000")
     assert "   ios  gpt-4o-mini  ✓ 200" in lines
-    assert "Different: user, namespace, 1 parameter, system prompt." in lines
+    assert "Different, apart from timing: user, namespace, 1 parameter, system prompt." in lines
     assert "── namespace and properties" in lines
     assert "   temperature           0.5 → 1.5" in lines
     assert "   duration              1.03 s → 1.23 s" in lines
@@ -83,7 +83,7 @@ def test_lines_fit_and_nothing_is_lost(text: str) -> None:
 
 
 class FakeLog:
-    """A fake log with the requests ``a`` and ``b``. Only ``b`` has a good request that is like it."""
+    """A fake log with the requests ``a`` and ``b``. Only ``b`` has a successful request that is like it."""
 
     def find(self, text: str) -> dict[str, Any] | None:
         return {} if text in ("a", "b") else None
@@ -92,7 +92,7 @@ class FakeLog:
         return compared(A, B) if {a, b} <= {"a", "b"} else None  # type: ignore[no-any-return]
 
     def last_good(self, text: str) -> dict[str, Any] | None:
-        found = {"request": {"id": "a"}, "is_alike": text == "b", "message": "The last good request."}
+        found = {"request": {"id": "a"}, "is_alike": text == "b", "message": "The last successful request."}
         return found if text in ("a", "b") else None
 
     def lag_seconds(self) -> float:
@@ -107,7 +107,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
 
 def test_the_last_good_request_is_compared(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     assert module.diff(settings, "b", None, with_last_good=True) == 0
-    assert capsys.readouterr().out.startswith("The last good request.\n\na  0000")
+    assert capsys.readouterr().out.startswith("The last successful request.\n\na  0000")
     assert module.diff(settings, "b", None, with_last_good=True, as_json=True) == 0
     printed = json.loads(capsys.readouterr().out)
     assert (printed["last_good"]["is_alike"], printed["comparison"]["a"]["id"][:4]) == (True, "0000")

@@ -81,7 +81,7 @@ def test_the_number_of_requests_without_a_value_is_printed(
     monkeypatch.setattr(OneRow, "count_matching", lambda _, terms: counted.append(terms) or 7, raising=False)
     module.tail(settings, ["kind=chat"], lines=3, sort="cost_usd", order="asc", only_ids=True)
     assert counted == [[("kind", "chat"), ("cost", "unknown")]]
-    assert capsys.readouterr().err == "7 requests without a cost are not shown.\n"
+    assert capsys.readouterr().err == "7 requests with unknown cost are not shown.\n"
 
 
 @pytest.mark.parametrize(("field", "reason"), [("first_token_ms", ""), ("cost_usd", module._NO_PRICE)])

@@ -24,7 +24,7 @@ function comparison(changes: Partial<Comparison> = {}): Comparison {
 }
 
 const DIFFERENT = comparison({
-  summary: "Different: model, 1 parameter, system prompt, messages.",
+  summary: "Different, apart from timing: model, 1 parameter, system prompt, messages.",
   facts: [
     { group: "request", name: "model", label: "model", a: "gpt-4o-mini", b: "gpt-4o" },
     { group: "timing", name: "duration_ms", label: "duration", a: 412, b: null },
@@ -115,7 +115,7 @@ it("says that requests are equal, and what could not be compared", async () => {
 it("marks estimates, and says in words how a stream ended", async () => {
   await compare(
     comparison({
-      summary: "Different: end of stream.",
+      summary: "Different, apart from timing: end of stream.",
       a: { ...A, stream_ended: "done" },
       b: { ...B, stream_ended: "cut", tokens_estimated: true },
       facts: [
@@ -137,20 +137,20 @@ it("marks estimates, and says in words how a stream ended", async () => {
 
 it("a long name breaks after a dot", async () => {
   const parameters = [{ name: "stream_options.include_usage", a: "true", b: "false" }];
-  await compare(comparison({ summary: "Different: 1 parameter.", parameters }));
+  await compare(comparison({ summary: "Different, apart from timing: 1 parameter.", parameters }));
   expect(screen.getByRole("term").querySelector("bdi")?.innerHTML).toBe("stream_options.<wbr>include_usage");
 });
 
 it("one difference is not several", async () => {
   const text = { pieces: [{ kind: "equal" as const, at: 0, omitted: 1, end: "x" }], more: 1 };
-  await compare(comparison({ summary: "Different: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
+  await compare(comparison({ summary: "Different, apart from timing: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
   expect(screen.getByText("1 equal character")).toBeVisible();
   expect(screen.getByText("1 more difference")).toBeVisible();
 });
 
 it("says if texts are too different", async () => {
   const text = { pieces: [{ kind: "removed" as const, at: 0, text: "x" }], too_different: true, more: 7 };
-  await compare(comparison({ summary: "Different: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
+  await compare(comparison({ summary: "Different, apart from timing: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
   expect(screen.getByText("Too different to compare word by word.")).toBeVisible();
   expect(screen.getByText("7 more differences")).toBeVisible();
 });
@@ -167,10 +167,10 @@ const NEAREST: LastGood = {
   relation: "same_model",
   is_later: false,
   complete: true,
-  message: "No good request has this prompt. The nearest is another.",
+  message: "No successful request has this prompt. The nearest is another.",
 };
 
-it("without a good request with the same prompt, the nearest is offered", async () => {
+it("without a successful request with the same prompt, the nearest is offered", async () => {
   answerThread({ "requests/b/last-good": () => NEAREST });
   const { where } = await renderAt("", <NoLastGood id="b" />, [], "/compare/last-good/b");
   expect(await screen.findByText(NEAREST.message)).toBeVisible();

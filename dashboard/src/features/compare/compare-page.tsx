@@ -94,7 +94,7 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
   );
 }
 
-/** Why these two requests are compared, if B was compared with its last good request. */
+/** Why these two requests are compared, if B was compared with its last successful request. */
 function Reason({ a, b }: { a: Row; b: string }) {
   const found = useQuery({ ...lastGoodQuery(b), enabled: false }).data;
   if (found?.request?.id !== a.id) return null;

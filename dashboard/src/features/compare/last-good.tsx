@@ -1,4 +1,4 @@
-/** Shown if there is no good request that is like a request. */
+/** Shown if there is no successful request that is like a request. */
 
 import { useQuery } from "@tanstack/react-query";
 import { lastGoodQuery } from "~/api/compare";
@@ -7,7 +7,7 @@ import { compareHref, logHref, useGo } from "~/navigation/links";
 import { type Action, Message, ReadError } from "~/ui/messages";
 import pageCss from "~/ui/page.module.css";
 
-/** Says that no good request is like the request, and offers the nearest. */
+/** Says that no successful request is like the request, and offers the nearest. */
 export function NoLastGood({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(lastGoodQuery(id));
   const go = useGo();
@@ -15,7 +15,7 @@ export function NoLastGood({ id }: { id: string }) {
     return (
       <ReadError
         error={error}
-        subject="The last good request"
+        subject="The last successful request"
         onRetry={() => void refetch()}
         invalid="Invalid address"
         action={{ label: "Show requests", onClick: () => go(logHref(EMPTY_SEARCH)) }}

@@ -83,7 +83,7 @@ it("a group with requests but without a number is told from a group with few req
   expect(figure("Duration")).toHaveTextContent(
     "No timing recorded: gpt-2. No line, because of too few requests per interval: gpt-3",
   );
-  expect(figure("Cached share")).toHaveTextContent(
+  expect(figure("Cached input share")).toHaveTextContent(
     "No cached tokens reported: gpt-2. No line, because of too few requests per interval: gpt-3",
   );
   expect(figure("First token")).toHaveTextContent("No first token recorded.");

@@ -168,7 +168,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
       />
       <ChartPanel
         {...timed}
-        title="Cached share"
+        title="Cached input share"
         total={share(total.cached_share)}
         seriesList={times.cached}
         formatValue={percentText}

@@ -234,7 +234,7 @@ it("the totals say which time range they cover, because it consists of whole bar
 });
 
 const COUNTS = ["Requests", "Tokens", "Cost"];
-const PERCENTILES = ["Cached share", "Duration", "Failed %", "First token", "Tokens/s"];
+const PERCENTILES = ["Cached input share", "Duration", "Failed %", "First token", "Tokens/s"];
 
 /** The titles of the charts that say how old they are. */
 const oldCharts = () =>

@@ -21,7 +21,7 @@ it.each([
   expect(where()).toBe(address);
 });
 
-it("a request without a previous turn is compared only with the last good request", async () => {
+it("a request without a previous turn is compared only with the last successful request", async () => {
   await renderAt("", <CompareLinks request={requestDetail(ROWS[0])} />);
   expect(screen.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual(["/compare/last-good/1"]);
 });

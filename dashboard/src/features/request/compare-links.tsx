@@ -1,4 +1,4 @@
-/** Links that compare the open request with its previous turn and with the last good request. */
+/** Links that compare the open request with its previous turn and with the last successful request. */
 
 import { Group } from "@mantine/core";
 import { useRef } from "react";
@@ -11,7 +11,7 @@ import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 import { useTurn } from "./turn-navigation";
 
-/** Links to comparisons of the request: with its previous turn, if there is one, and with the last good request. */
+/** Links to comparisons of the request: with its previous turn, if there is one, and with the last successful request. */
 export function CompareLinks({ request }: { request: RequestDetail }) {
   const before = useTurn(request)?.before ?? null;
   return (
@@ -23,7 +23,7 @@ export function CompareLinks({ request }: { request: RequestDetail }) {
         </CompareLink>
       )}
       <CompareLink action="compareLastGood" href={compareHref(LAST_GOOD, request.id)}>
-        the last good request with this prompt
+        the last successful request with this prompt
       </CompareLink>
     </Group>
   );

@@ -59,7 +59,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;
-        const name = form === "replay" ? "replay command" : form;
+        const name = form === "replay" ? "relaybook replay" : form;
         return (
           <QuietButton
             key={form}

@@ -42,7 +42,7 @@ const COLUMNS = {
   input_tokens: { label: "Input tokens", width: 108, rank: 5, sorts: ["input_tokens"], isNumber: true },
   output_tokens: { label: "Output tokens", width: 116, rank: 5, sorts: ["output_tokens"], isNumber: true },
   cached_tokens: { label: "Cached tokens", width: 118, rank: 5, sorts: ["cached_tokens"], isNumber: true },
-  cached_share: { label: "Cached share", width: 110, rank: 5, sorts: ["cached_share"], isNumber: true },
+  cached_share: { label: "Cached input share", width: 150, rank: 5, sorts: ["cached_share"], isNumber: true },
   reasoning_tokens: { label: "Reasoning tokens", width: 136, rank: 5, sorts: ["reasoning_tokens"], isNumber: true },
   tokens_per_second: { label: "Tokens/s", width: 88, rank: 5, sorts: ["tokens_per_second"], isNumber: true },
   request_bytes: { label: "Request size", width: 104, rank: 5, sorts: ["request_bytes"], isNumber: true },

@@ -55,8 +55,8 @@ it("a live log whose new rows are waiting is held, and says why", async () => {
   const { client } = await renderAt("", <LiveSwitch />);
   const button = await screen.findByRole("button");
   act(() => void client.setQueryData(heldQuery().queryKey, "pointer"));
-  await waitFor(() => expect(button).toHaveTextContent("● live · new rows wait l"));
-  expect(button.title).toMatch(/^New rows wait, because the pointer was over the table/);
+  await waitFor(() => expect(button).toHaveTextContent("● live · new rows held back l"));
+  expect(button.title).toMatch(/^New rows are held back, because the pointer was over the table/);
   act(() => void client.setQueryData(heldQuery().queryKey, null));
   await waitFor(() => expect(button).toHaveTextContent("● live l"));
 });

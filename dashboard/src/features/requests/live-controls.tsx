@@ -22,12 +22,12 @@ const TITLES = {
 };
 
 const HELD: Record<HoldReason, string> = {
-  pointer: "New rows wait, because the pointer was over the table when they arrived. Press Home to see them.",
-  selected: "New rows wait while a row is selected. Press Esc to deselect.",
-  scrolled: "New rows wait while the log is scrolled. Press Home to see them.",
-  text: "New rows wait, because text was selected when they arrived. Press Home to see them.",
-  rush: "New rows wait, because more than 50 arrive per second. Press Home to see them.",
-  older: "New rows wait, because the log is not shown from its first row. Press Home to see them.",
+  pointer: "New rows are held back, because the pointer was over the table when they arrived. Press Home to see them.",
+  selected: "New rows are held back while a row is selected. Press Esc to deselect.",
+  scrolled: "New rows are held back while the log is scrolled. Press Home to see them.",
+  text: "New rows are held back, because text was selected when they arrived. Press Home to see them.",
+  rush: "New rows are held back, because more than 50 arrive per second. Press Home to see them.",
+  older: "New rows are held back, because the log is not shown from its first row. Press Home to see them.",
 };
 
 /**
@@ -80,7 +80,7 @@ export function LiveSwitch() {
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
         {state}
-        {isHeld && " · new rows wait"} <kbd>l</kbd>
+        {isHeld && " · new rows held back"} <kbd>l</kbd>
       </button>
       <span className="visually-hidden" role="status">
         Log: {state}
@@ -117,7 +117,7 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
     <>
       {(pendingCount > 0 || isAway) && (
         <button type="button" className={pageCss.newRows} onClick={follow} title="Go to the most recent request (Home)">
-          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "most recent"}
+          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "go to most recent"}
         </button>
       )}
       <span className="visually-hidden" role="status">

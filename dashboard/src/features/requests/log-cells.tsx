@@ -227,7 +227,7 @@ function PreviewCell({ row }: { row: Row }) {
   const pattern = searchPattern(useLogSearch().filter);
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
-    return <span className="muted">{row.error_message ?? `${call}, no bodies stored`}</span>;
+    return <span className="muted">{row.error_message ?? `${call}, prompt and response not stored`}</span>;
   const input = row.input_preview ?? (APIS[row.kind].is_conversation && row.output_preview !== null ? null : call);
   const error = row.failed ? row.error_message : null;
   const output = error ?? row.output_preview;

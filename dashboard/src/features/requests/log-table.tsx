@@ -146,8 +146,7 @@ export const LogTable = memo(function LogTable(props: Props) {
                 <tr className={css.lead} style={{ height: place.paddingTop }}>
                   {place.paddingTop > MIN_NOTE_HEIGHT && (
                     <td colSpan={columns.length}>
-                      {list.includesNewest &&
-                        "No requests that ended later match. This space keeps the selected row in place."}
+                      {list.includesNewest && "No newer requests match. This space keeps the selected row in place."}
                     </td>
                   )}
                 </tr>

@@ -266,7 +266,7 @@ export function CopyApiCall() {
         text={window.location.origin + apiUrl("requests", toListParams(search))}
         label="the API URL of this list"
       >
-        Copy API URL
+        Copy JSON URL
       </CopyButton>
     </span>
   );

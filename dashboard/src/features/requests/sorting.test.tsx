@@ -79,9 +79,9 @@ it("says which column sorts, and returns from there to the usual order", async (
 });
 
 it.each([
-  [{ rows: 200 }, "Most expensive first · the first 200 shown · not shown: 7 without a cost"],
-  [{ rows: 79 }, "Most expensive first · not shown: 7 without a cost"],
-  [{ rows: 0 }, "No matching request has a cost · not shown: 7 without a cost"],
+  [{ rows: 200 }, "Most expensive first · the first 200 shown · not shown: 7 with unknown cost"],
+  [{ rows: 79 }, "Most expensive first · not shown: 7 with unknown cost"],
+  [{ rows: 0 }, "No matching request has a known value of cost · not shown: 7 with unknown cost"],
   [{ rows: 200, isLoading: true }, "Sorting…"],
   [
     { rows: 200, isComplete: false },
@@ -103,7 +103,7 @@ it("says nothing about the usual order", async () => {
 
 it("counts the requests without a value once, when the list has loaded, and links to them", async () => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} rows={79} />);
-  await userEvent.click(await screen.findByRole("link", { name: "not shown: 7 without a cost" }));
+  await userEvent.click(await screen.findByRole("link", { name: "not shown: 7 with unknown cost" }));
   expect(requests).toEqual(["/api/count?model=o1&cost=unknown"]);
   expect(where()).toBe("/requests?model=o1&cost=unknown");
 });
@@ -120,14 +120,14 @@ it.each([
 it("says that there may be more requests without a value if the count is incomplete", async () => {
   count = { requests: 7, complete: false };
   await renderAt("?sort=cost_usd&order=asc", <SortBar {...BAR} rows={79} />);
-  await screen.findByText("not shown: at least 7 without a cost");
+  await screen.findByText("not shown: at least 7 with unknown cost");
   expect(screen.getByRole("status")).toHaveTextContent(/^Cheapest first/);
 });
 
 it("says after the number of matches how many requests a filter by a number leaves out", async () => {
   const { where } = await renderAt("?model=o1&tokens_per_second=<20", <FilterBar note={<UnknownNote />} />);
-  const link = await screen.findByRole("link", { name: "not shown: 7 without tokens/s" });
-  expect(link.parentElement).toHaveTextContent("7 requests · not shown: 7 without tokens/s");
+  const link = await screen.findByRole("link", { name: "not shown: 7 with unknown tokens/s" });
+  expect(link.parentElement).toHaveTextContent("7 requests · not shown: 7 with unknown tokens/s");
   await userEvent.click(link);
   expect(where()).toBe("/requests?model=o1&tokens_per_second=unknown");
 });

@@ -172,6 +172,6 @@ function incomplete(order: "asc" | undefined): string {
 }
 
 function titleOf(rows: number, sort: string, order: "asc" | undefined): string {
-  if (rows === 0) return `No matching request has ${SORT_FIELDS[sort]?.missing || "a value"}`;
+  if (rows === 0) return `No matching request has a known value of ${SORT_FIELDS[sort]?.label}`;
   return `${orderText(sort, order)}${rows === TOP_ROWS ? ` · the first ${TOP_ROWS} shown` : ""}`;
 }

@@ -24,7 +24,7 @@ export function searchUnknown(search: LogSearch, term: string | null | undefined
 
 type LinkProps = { search: LogSearch; sort: string; matches: RequestCount; className?: string | undefined };
 
-/** ` · not shown: 7 without a cost`, as a link to them. */
+/** ` · not shown: 7 with unknown cost`, as a link to them. */
 export function UnknownLink({ search, sort, matches, className }: LinkProps) {
   const go = useLogNavigate();
   if (matches.requests === 0) return null;
@@ -33,7 +33,7 @@ export function UnknownLink({ search, sort, matches, className }: LinkProps) {
       {" · "}
       <AppLink className={className} href={logHref(search)} title="Show these requests" onFollow={() => go({ search })}>
         not shown: {matches.complete ? "" : "at least "}
-        {count(matches.requests)} without {SORT_FIELDS[sort]?.missing}
+        {count(matches.requests)} with unknown {SORT_FIELDS[sort]?.label}
       </AppLink>
     </>
   );

@@ -18,7 +18,7 @@ it("the status bar shows whether requests are logged, and disk space", async () 
   answerWith(statusWith());
   await renderAt("", <StatusLine>j k move</StatusLine>);
   // A delay below two seconds is not shown.
-  expect(await facts(/logging/)).toHaveTextContent("● logging4.2 GB, 23 days until full");
+  expect(await facts(/logging/)).toHaveTextContent("● logginglog 4.2 GB, disk full in 23 days");
   expect(screen.getByText("j k move")).toBeVisible();
   expect(screen.getByText("v0.1.0")).toBeVisible();
   expect(screen.queryByText("What to do")).not.toBeInTheDocument();
@@ -27,7 +27,7 @@ it("the status bar shows whether requests are logged, and disk space", async () 
 it("a delay of two seconds or more is shown", async () => {
   answerWith(statusWith({ journal: { lag_seconds: 2 } }));
   await renderAt("", <StatusLine />);
-  expect(await facts(/logging/)).toHaveTextContent("● logginglog 2.0 s behind4.2 GB");
+  expect(await facts(/logging/)).toHaveTextContent("● logginglog 2.0 s behindlog 4.2 GB");
 });
 
 it("a problem is one sentence with one action, which opens the advice", async () => {

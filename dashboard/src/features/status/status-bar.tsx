@@ -68,7 +68,7 @@ const SYMBOLS = { unknown: "○", good: "●", amber: "▲", bad: "✗" } as con
 /** A shorter delay is usual, and would change with each look. */
 const MIN_LAG_SECONDS = 2;
 
-/** `● logging  log 4 s behind  4.2 GB, 84 GB free`. An old status is not shown. */
+/** `● logging  log 4 s behind  log 4.2 GB, disk 84 GB free`. An old status is not shown. */
 function StatusFacts({ health, status }: { health: Health; status: Status | undefined }) {
   const isCurrent = status !== undefined && health.troubles[0]?.action !== "retry";
   const seconds = isCurrent ? status.journal.lag_seconds : null;

@@ -99,8 +99,8 @@ export function StorageSummary({ status }: { status: Status }) {
       <FactColumn
         title="Journal"
         facts={[
-          ["waiting for the log", bytes(journal.lag_bytes)],
-          ["longest wait", formatDelay(journal.lag_seconds)],
+          ["not yet in the log", bytes(journal.lag_bytes)],
+          ["oldest entry not in the log", formatDelay(journal.lag_seconds)],
           ["running requests", count(status.running)],
           ["damaged entries", count(status.frames_lost)],
         ]}
@@ -282,7 +282,9 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
     <section>
       <h3>Refused requests (not logged)</h3>
       {codes.length === 0 ? (
-        <p>None. Malformed requests and requests above a limit would be answered with an error.</p>
+        <p>
+          None. Relaybook would answer malformed requests, and requests above the limits in its settings, with an error.
+        </p>
       ) : (
         <Table className={css.table} borderColor="var(--color-border)">
           <Table.Thead className="muted">

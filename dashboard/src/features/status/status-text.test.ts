@@ -25,10 +25,10 @@ describe("figures of the status", () => {
   });
 
   it("show the days until the disk is full if there are few, else the free space", () => {
-    expect(formatDiskSpace(statusWith({ storage: { days_left: 187 } }))).toBe("4.2 GB, 84 GB free");
-    expect(formatDiskSpace(statusWith())).toBe("4.2 GB, 23 days until full");
-    expect(formatDiskSpace(statusWith({ storage: { days_left: null } }))).toBe("4.2 GB, 84 GB free");
-    expect(formatDiskSpace(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("4.2 GB");
+    expect(formatDiskSpace(statusWith({ storage: { days_left: 187 } }))).toBe("log 4.2 GB, disk 84 GB free");
+    expect(formatDiskSpace(statusWith())).toBe("log 4.2 GB, disk full in 23 days");
+    expect(formatDiskSpace(statusWith({ storage: { days_left: null } }))).toBe("log 4.2 GB, disk 84 GB free");
+    expect(formatDiskSpace(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("log 4.2 GB");
     expect([0.02, 0.5, 1.4, 1.9, 400, 2000, 40_000].map(untilFull)).toEqual([
       "an hour",
       "12 hours",
@@ -68,7 +68,7 @@ describe("figures of the status", () => {
   it("say what was removed last, and why", () => {
     const at = "2026-11-21T14:00:00Z";
     const now = new Date("2026-11-21T16:00:00Z");
-    expect(formatRemoval(null, now)).toBe("Nothing has been removed by age or disk space.");
+    expect(formatRemoval(null, now)).toBe("Nothing has been removed because of age or disk space.");
     expect(formatRemoval({ at, reason: "age", requests: 120, contents: 1 }, now)).toBe(
       "120 requests and the content of 1 request removed 2 h ago, by age (keep_days, keep_bodies_days).",
     );

@@ -30,12 +30,12 @@ export function formatRecorder({ state, lag_seconds: seconds }: RecorderStatus, 
 /** Estimates beyond this many days are unreliable, because they change by months from one hour to the next. */
 const FORESEEABLE_DAYS = 60;
 
-/** `4.2 GB, 23 days until full`, or `4.2 GB, 84 GB free` if that is far away or unknown. */
+/** `log 4.2 GB, disk full in 23 days`, or `log 4.2 GB, disk 84 GB free` if that is far away or unknown. */
 export function formatDiskSpace({ storage }: Status): string {
-  const size = bytes(storage.store_bytes);
+  const size = `log ${bytes(storage.store_bytes)}`;
   if (storage.days_left !== null && storage.days_left < FORESEEABLE_DAYS)
-    return `${size}, ${untilFull(storage.days_left)} until full`;
-  return storage.disk_free_bytes === null ? size : `${size}, ${bytes(storage.disk_free_bytes)} free`;
+    return `${size}, disk full in ${untilFull(storage.days_left)}`;
+  return storage.disk_free_bytes === null ? size : `${size}, disk ${bytes(storage.disk_free_bytes)} free`;
 }
 
 /** `23 days`, `5 hours`, `6 months`, `3 years`: longer times are less precise. */
@@ -60,10 +60,13 @@ export function retentionFacts(status: Status, now: Date): [string, string][] {
     patterns.length === 0 ? [] : [["other rules (see namespaces in Settings)", patterns.join(", ")]];
   return [
     ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies, now)],
-    ["requests kept", formatClock(requests, now)],
+    ["requests kept (without content)", formatClock(requests, now)],
     ["chart data kept", formatClock(aggregates, now)],
     ...others,
-    ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of at most ${bytes(budget)}`],
+    [
+      "disk space of journal and log",
+      budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of at most ${bytes(budget)}`,
+    ],
   ];
 }
 
@@ -81,7 +84,7 @@ function formatClock({ days: kept, oldest_day: oldest, next_removal: next }: Ret
 
 /** `120 requests and the content of 40 requests removed 2 h ago, by age (keep_days, keep_bodies_days).` */
 export function formatRemoval(removal: RemovalRow | null, now: Date): string {
-  if (removal === null) return "Nothing has been removed by age or disk space.";
+  if (removal === null) return "Nothing has been removed because of age or disk space.";
   const parts = [
     ...(removal.requests > 0 ? [plural(removal.requests, "request")] : []),
     ...(removal.contents > 0 ? [`the content of ${plural(removal.contents, "request")}`] : []),

@@ -131,7 +131,7 @@ class Asker:
         return compare.comparison(self._reader, a, b)
 
     def last_good(self, any_id: str) -> LastGood:
-        """Return the last good request that is like the request with an id, or else the nearest good request."""
+        """Return the last successful request that is like a request, or else the nearest one."""
         return last_good.last_good(self._reader, any_id, self.deadline_ns)
 
     def media(self, any_id: str, side: Side, at: int, place: int) -> MediaFile:

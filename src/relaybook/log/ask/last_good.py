@@ -1,10 +1,10 @@
-"""Find the last good request that is like a given request, to see what has changed since then.
+"""Find the last successful request that is like a given request, to see what has changed since then.
 
-A request is good if it has not failed, its response is complete and was not cut off by a limit or a filter, and it has
-no negative score. Two requests are alike if they have the same namespace and path, and the same prompt: equal messages,
-an earlier turn of the same conversation, or the same beginning of the prompt. Equal messages count more than a request
-that was earlier. The text index and the message chains find such requests, so that requests need no additional data in
-the store.
+A request is successful if it has not failed, its response is complete and was not cut off by a limit or a filter, and
+it has no negative score. Two requests are alike if they have the same namespace and path, and the same prompt: equal
+messages, an earlier turn of the same conversation, or the same beginning of the prompt. A later request is returned
+only if no earlier one is alike, or if only the later one has equal messages. The text index and the message chains find
+such requests, so that requests need no additional data in the store.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Reader
 
 Relation = Literal["same_messages", "same_conversation", "same_prompt", "same_model", "same_namespace"]
-#: Number of the latest good requests whose message chains are compared.
+#: Number of the latest successful requests whose message chains are compared.
 _LINKS: Final = 200
 #: Number of requests of each search by words that are compared. Larger bodies are not read.
 _CANDIDATES: Final = 5
@@ -45,9 +45,9 @@ _CUT_OFF: Final = tuple(reason for reason, finish in FINISH_REASONS.items() if f
 
 
 class LastGood(Struct, kw_only=True):
-    """The last good request that is like a given request, or else the nearest good request."""
+    """The last successful request that is like a given request, or else the nearest successful request."""
 
-    request: Annotated[Row | None, Meta(description="`null` if the namespace has no other good request.")]
+    request: Annotated[Row | None, Meta(description="`null` if the namespace has no other successful request.")]
     is_alike: Annotated[
         bool,
         Meta(
@@ -67,7 +67,9 @@ class LastGood(Struct, kw_only=True):
     complete: Annotated[bool, Meta(description="`false` if a search was stopped at its deadline.")]
     message: Annotated[
         str,
-        Meta(description="What was found, in one or two sentences. `A` is the good request and `B` the given one."),
+        Meta(
+            description="What was found, in one or two sentences. `A` is the successful request and `B` the given one."
+        ),
     ]
 
 
@@ -96,7 +98,7 @@ class _Prompt(NamedTuple):
 
 
 def last_good(reader: Reader, any_id: str, deadline_ns: int) -> LastGood:
-    """Return the last good request that is like the request with an id. Raises RequestNotFound."""
+    """Return the last successful request that is like the request with an id. Raises RequestNotFound."""
     view = detail.view(reader, any_id)[0]
     search = _Search(reader, view.record, min(deadline_ns, clock.monotonic_ns() + _SEARCH_NS))
     prompt = _prompt_of(view)
@@ -109,7 +111,7 @@ def last_good(reader: Reader, any_id: str, deadline_ns: int) -> LastGood:
 
 
 class _Search:
-    """Searches for good requests before or after a request. ``complete`` is False if the deadline ended a search.
+    """Searches for successful requests before or after a request. ``complete`` is False if the deadline ended a search.
 
     ``directions`` has the values of ``is_later`` to search with.
     """
@@ -130,7 +132,7 @@ class _Search:
         self._path = (*self._namespace, Term("path", (record.path,)))
 
     def alike(self, prompt: _Prompt) -> Iterator[tuple[Relation, Record, bool]]:
-        """Yield good requests with the same prompt, and whether they are later, the most similar first."""
+        """Yield successful requests with the same prompt, and whether they are later, the most similar first."""
         if prompt.chain is not None:
             for relation, record_id in self._by_chain(prompt, prompt.chain):
                 if (found := self._reader.get(record_id)) is not None:
@@ -145,7 +147,7 @@ class _Search:
                 yield "same_prompt", record, is_later
 
     def _beginning_alike(self, prompt: _Prompt, *, is_later: bool) -> Iterator[Record]:
-        """Yield good requests whose prompt begins like ``prompt``, the nearest first."""
+        """Yield successful requests whose prompt begins like ``prompt``, the nearest first."""
         terms = _words(prompt.beginning)
         candidates = self._page((*self._path, *terms), is_later=is_later) if terms else []
         if self._record.request_bytes > MAX_CHARACTERS:  # the text index does not have the beginning of a long prompt
@@ -156,7 +158,7 @@ class _Search:
                 yield record
 
     def nearest(self, relation: Relation, *, is_later: bool) -> list[Record]:
-        """Return good requests with the same model and path, or only with the same namespace, the nearest first."""
+        """Return successful requests with the same model and path, or only the same namespace, the nearest first."""
         model = self._record.model
         if relation == "same_namespace":
             return self._page(self._namespace, is_later=is_later, limit=2)
@@ -181,7 +183,7 @@ class _Search:
                 yield "same_conversation", record_id
 
     def _chains(self, terms: tuple[Term, ...], limit: int) -> dict[str, MessageChain]:
-        """Return the message chains of earlier good requests by id, the latest first."""
+        """Return the message chains of earlier successful requests by id, the latest first."""
         before = None if self._record.seq is None else Cursor("older", self._record.seq)
         links = self._reader.links(Filter(terms), limit, before, self._deadline_ns)
         return {link.id: decode_chain(link.chain) for link in links if link.chain is not None}
@@ -192,7 +194,7 @@ class _Search:
         return _prompt_of(view)
 
     def _page(self, terms: tuple[Term, ...], *, is_later: bool, limit: int = _CANDIDATES) -> list[Record]:
-        """Return good requests, the nearest first."""
+        """Return successful requests, the nearest first."""
         seq = self._record.seq
         cursor = None if seq is None else Cursor("newer" if is_later else "older", seq)
         found = self._reader.page(Filter(terms), limit, cursor, self._deadline_ns)
@@ -279,17 +281,16 @@ def _answer(
 
 def _message(relation: Relation | None, prompt: _Prompt | None, *, is_alike: bool, is_later: bool) -> str:
     if relation is None:
-        return "The namespace has no other good request."
+        return "The namespace has no other successful request."
     if is_later and relation == "same_messages":
-        return (
-            "No earlier request with these messages was good. A is the first good request after B with these messages."
-        )
+        return "No earlier request with these messages was successful. A is the first one after B that was."
     if is_later and is_alike:
-        return "No earlier request with this prompt was good. A is the first good request after B."
+        return "No earlier request with this prompt was successful. A is the first one after B that was."
     start = "system prompt" if prompt is not None and prompt.has_system else "first message"
+    which = "first successful request after" if is_later else "last successful request before"
     described = _MESSAGES[relation].format(start=start)
-    found = f"first good request after B, {described}" if is_later else f"last good request before B, {described}"
     if is_alike:
-        return f"A is the {found}."
-    reason = "No good request has this prompt." if prompt is not None else "The prompt of this request cannot be read."
-    return f"{reason} The nearest is the {found}."
+        return f"A is the {which} B, {described}."
+    has_prompt = prompt is not None
+    reason = "No successful request has this prompt." if has_prompt else "The prompt of this request cannot be read."
+    return f"{reason} The nearest is the {which} this request, {described}."
