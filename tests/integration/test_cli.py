@@ -566,10 +566,12 @@ def test_only_json_lines_are_imported(tmp_path: Path) -> None:
     assert not (tmp_path / "log.csv.rejected").exists()
 
 
-def test_check_of_bodies_succeeds_without_a_log(tmp_path: Path) -> None:
-    found = relaybook(tmp_path, "check", "--bodies", "--data", "new")
-    assert found.returncode == 0, found.stdout
-    assert "✓ bodies: no log yet" in found.stdout
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_check_of_bodies_fails_without_a_log(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    found = relaybook(tmp_path, "check", "--bodies", "--data", name)
+    assert found.returncode == 1, found.stdout
+    assert f"✗ bodies: There is no log in {tmp_path / name}. " in found.stdout
 
 
 def test_check_creates_no_files(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def check(configuration: Configuration, *, bodies: bool = False) -> int:
 
     Each line starts with ✓ (good), ? (may need attention) or ✗ (problem).
 
-    With ``bodies``, every stored body is read, but ports and upstream are not checked.
+    With ``bodies``, every stored body is read, but ports and upstream are not checked. A missing log is then a problem.
     """
     steps: list[tuple[str, Callable[[Configuration], str]]] = [
         ("settings", _settings),
@@ -197,7 +197,7 @@ def _bodies(configuration: Configuration) -> str:
     from relaybook.log.store.errors import StoreUnavailable, UnsupportedSchema
 
     if not StoreLog.exists(configuration.data, configuration.settings):
-        return "no log yet"
+        raise CommandFailed(f"There is no log in {configuration.data}. Choose the directory of a log with --data.")
     try:
         with progress_bar() as on_progress:
             found = open_store(configuration.data / "store", configuration.settings).verify(on_progress)
