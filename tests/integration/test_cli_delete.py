@@ -17,6 +17,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.log.store.status import RunPosition
 from relaybook.server.data_directory import DataDirectory
 
+STARTED = r"Deletion [0-9a-f-]{36} has started\.\n"
 REMOVED = r"Removed from the log at \d{4}-\d\d-\d\dT[\d:.]+Z, by deletion [0-9a-f-]{36}\.\n"
 ERASED = r"Erased at \d{4}-\d\d-\d\dT[\d:.]+Z: no file of the log contains the bytes of these requests any more\.\n"
 
@@ -51,7 +52,7 @@ def namespaces(directory: Path, tmp_path: Path) -> list[str]:
 def test_without_a_server_the_requests_are_deleted_and_their_bytes_erased(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--data", "data")
     assert found.returncode == 0, found.stderr
-    assert re.fullmatch(rf"2 requests deleted\.\n{REMOVED}{ERASED}", found.stdout)
+    assert re.fullmatch(rf"{STARTED}2 requests deleted\.\n{REMOVED}{ERASED}", found.stdout)
     assert namespaces(data, tmp_path) == ["web"]
     (deletion,) = deletions(data)
     assert (deletion.state, deletion.removed, deletion.requested_by) == ("done", 2, "command line")
@@ -62,7 +63,7 @@ def test_a_deletion_by_words_that_a_server_left_behind_is_carried_out_too(data: 
     SqliteDeletions(DataDirectory(data).store).request(words, 2, "127.0.0.1")
     found = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--data", "data")
     assert found.returncode == 0, found.stderr
-    assert re.fullmatch(rf"1 request deleted\.\n{REMOVED}{ERASED}", found.stdout)
+    assert re.fullmatch(rf"{STARTED}1 request deleted\.\n{REMOVED}{ERASED}", found.stdout)
     assert namespaces(data, tmp_path) == []
     assert [(each.state, each.removed) for each in deletions(data)] == [("done", 1), ("done", 2)]
 
@@ -74,7 +75,7 @@ def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -
     writer.close()
     found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--data", "data")
     assert found.returncode == 0
-    assert re.fullmatch(rf"2 requests deleted\.\n{REMOVED}", found.stdout)
+    assert re.fullmatch(rf"{STARTED}2 requests deleted\.\n{REMOVED}", found.stdout)
     assert "Some of their bytes are still in the journal" in found.stderr
     assert deletions(data)[0].state == "erasing"
 
@@ -87,16 +88,18 @@ def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
         wait_until(lambda: server.get("/api/count")["requests"] == 3)
         address = server.dashboard.removeprefix("http://")
         found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--dashboard", address)
-        assert (found.returncode, found.stdout.splitlines()[0]) == (0, "2 requests deleted."), found.stderr
+        started, receipt_line, deleted, *_ = found.stdout.splitlines()
+        assert (found.returncode, deleted) == (0, "2 requests deleted."), found.stderr
+        assert re.match(STARTED, f"{started}\n")
         is_pending = "being erased from the disk, usually within ten minutes." in found.stderr
         assert is_pending != (re.search(ERASED, found.stdout) is not None)
-        receipt = found.stdout.splitlines()[-1].removeprefix("Receipt, whose address contains the filter: ")
+        receipt = receipt_line.removeprefix("Receipt, whose address contains the filter: ")
         checked = server.get(receipt.replace(server.dashboard, "/api"))["check"]
         assert (checked["is_filter"], checked["requests"]) == (True, 0)
         assert [row["namespace"] for row in server.get("/api/requests")["data"]] == ["web"]
         by_directory = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--wait", "--data", str(server.data))
         assert (by_directory.returncode, by_directory.stderr) == (0, "")
-        assert re.match(rf"1 request deleted\.\n{REMOVED}{ERASED}", by_directory.stdout)
+        assert re.match(rf"{STARTED}1 request deleted\.\n{REMOVED}{ERASED}", by_directory.stdout)
         assert server.get("/api/requests")["data"] == []
         listed = server.get("/api/deletions")["data"]
         assert [(each["requested_by"], each["state"]) for each in listed] == [

@@ -109,8 +109,11 @@ def _ask(count: int) -> None:
 def _watch(log: LogSource, terms: Terms, deletion: dict[str, Any], *, waits: bool) -> None:
     """Show the progress until the requests are removed, or with ``waits`` until the deletion is done.
 
-    Raises CommandFailed on Ctrl+C.
+    Raises CommandFailed on Ctrl+C. The id and the receipt are printed first, because the command may wait for minutes.
     """
+    print(f"Deletion {deletion['id']} has started.", flush=True)
+    if (url := log.receipt_url(deletion["id"], terms)) is not None:
+        print(f"Receipt, whose address contains the filter: {url}", flush=True)
     try:
         with _progress(deletion["requests"]) as show:
             for deletion in log.follow_deletion(deletion["id"], waits=waits):  # noqa: B020 - the last one is used below
@@ -126,8 +129,6 @@ def _watch(log: LogSource, terms: Terms, deletion: dict[str, Any], *, waits: boo
         print(f"Erased at {deletion['done_at']}: no file of the log contains the bytes of these requests any more.")
     else:
         print(log.pending_text, file=sys.stderr)
-    if (url := log.receipt_url(deletion["id"], terms)) is not None:
-        print(f"Receipt, whose address contains the filter: {url}")
 
 
 @contextmanager

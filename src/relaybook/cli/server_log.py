@@ -211,7 +211,13 @@ class ServerLog:
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
         while True:
-            deletion: dict[str, Any] = self._get_required(f"/api/deletions/{quote(deletion_id, safe='')}", [])
+            try:
+                deletion: dict[str, Any] = self._get(f"/api/deletions/{quote(deletion_id, safe='')}", [])
+            except NoServer as error:
+                raise CommandFailed(
+                    f"{error} The deletion {deletion_id} was accepted and continues when the server runs again. Do not "
+                    "repeat the command."
+                ) from None
             yield deletion
             if deletion["state"] == "done" or (deletion["state"] == "erasing" and not waits):
                 return

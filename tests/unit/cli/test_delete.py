@@ -12,6 +12,8 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.server_log import CountChanged
 from relaybook.settings.configuration import Configuration, resolve
 
+STARTED = "Deletion d1 has started."
+RECEIPT = "Receipt, whose address contains the filter: http://127.0.0.1:4101/deletions/d1?namespace=ios"
 REMOVED = "Removed from the log at 2026-11-30T14:02:23Z, by deletion d1."
 ERASED = "Erased at 2026-11-30T14:02:49Z: no file of the log contains the bytes of these requests any more."
 
@@ -66,7 +68,7 @@ class Log:
         return "waiting"
 
     def receipt_url(self, deletion_id: str, terms: list[tuple[str, str]]) -> str | None:
-        return None
+        return f"http://127.0.0.1:4101/deletions/{deletion_id}?namespace=ios"
 
     def values(self, field: str) -> list[str]:
         return ["ios"]
@@ -121,7 +123,7 @@ def test_it_shows_five_requests_and_asks(
     lines = output.out.splitlines()
     assert lines[0] == "2 requests that match are still running and will not be deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
-    assert lines[6:] == ["… and 32 older requests", "37 requests deleted.", REMOVED]
+    assert lines[6:] == ["… and 32 older requests", STARTED, RECEIPT, "37 requests deleted.", REMOVED]
     assert output.err == "waiting\n"
     ((terms, count),) = log.requested
     assert count == 37
@@ -176,12 +178,12 @@ def test_if_nothing_matches_it_says_so(
     assert capsys.readouterr().err == "No request matches namespace=ios.\n"
 
 
-def test_ctrl_c_ends_only_the_command(
+def test_ctrl_c_ends_only_the_command_and_the_receipt_is_printed_before(
     settings: Configuration, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(CommandFailed, match="This command has ended, but the deletion d1 continues in the server"):
         run(monkeypatch, settings, Log(2, states=("removing", "interrupted")), yes=True)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out.splitlines() == [STARTED, RECEIPT]
 
 
 def test_with_wait_it_returns_when_the_deletion_is_done(
@@ -189,7 +191,7 @@ def test_with_wait_it_returns_when_the_deletion_is_done(
 ) -> None:
     run(monkeypatch, settings, Log(2), yes=True, waits=True)
     output = capsys.readouterr()
-    assert (output.out.splitlines(), output.err) == (["2 requests deleted.", REMOVED, ERASED], "")
+    assert (output.out.splitlines(), output.err) == ([STARTED, RECEIPT, "2 requests deleted.", REMOVED, ERASED], "")
 
 
 @pytest.mark.parametrize("filters", [[], ["q="]])

@@ -1,10 +1,11 @@
-"""Test the memory of recent ids, and how a live stream is read."""
+"""Test the memory of recent ids, how a live stream is read, and what is reported if the server ends."""
 
 from typing import Any
 
 import pytest
 
-from relaybook.cli.server_log import Recent, live_rows
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.server_log import NoServer, Recent, ServerLog, live_rows
 
 
 def test_an_id_is_new_once() -> None:
@@ -47,3 +48,16 @@ def test_an_event_with_only_an_id_advances_the_id() -> None:
 def test_a_gap_advances_the_id_and_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows(b'id: 5\nevent: gap\ndata: {"seq":5}\n\n') == [(None, "5")]
     assert capsys.readouterr().err.startswith("Some new requests are not shown")
+
+
+def test_if_the_server_ends_an_accepted_deletion_need_not_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise NoServer("http://127.0.0.1:4101 does not respond: Connection refused.")
+
+    monkeypatch.setattr(ServerLog, "_open", refuse)
+    with pytest.raises(CommandFailed) as lost:
+        next(ServerLog("http://127.0.0.1:4101", None).follow_deletion("d1", waits=True))
+    assert str(lost.value) == (
+        "http://127.0.0.1:4101 does not respond: Connection refused. The deletion d1 was accepted and continues when "
+        "the server runs again. Do not repeat the command."
+    )
