@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relaybook.clock import format_timestamp
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, SECTIONS, BadFilter, Filter, Term
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, SECTIONS, BadFilter, Correction, Filter, Term
 from relaybook.log.query.language import parameters_of
 from relaybook.log.query.term_values import Parameter, checked_value, parameter_value, parse_parameter
 from relaybook.settings.suggestions import suggest
@@ -80,10 +80,14 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
             wanted = raw_name.removeprefix("not.").removeprefix("begins.")
             first, dot, rest = wanted.partition(".")
             suggestion = suggest(wanted, (*NAMES, *other_names))
+            prefix = raw_name.removesuffix(wanted)
+            as_property = Correction(f"{prefix}property.{wanted[:80]}={value[:80]}", "To filter by a property")
+            corrections = [as_property] if wanted[:1].isalpha() else []
             if dot and rest and suggest(first, ("property",)):
-                suggestion = f" Did you mean property.{rest[:80]}?"
+                suggestion, corrections = f" Did you mean property.{rest[:80]}?", []
             known = ", ".join((*NAMES, "property.<name>", "q", *other_names))
-            raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a known parameter.{suggestion or f' Known: {known}.'}")
+            reason = f"{raw_name[:80]!r} is not a known parameter.{suggestion or f' Known: {known}.'}"
+            raise BadFilter(raw_name, reason, corrections=corrections)
         name, negated, is_prefix = parameter
         if name in ("from", "to") and (negated or counts[name, negated]):
             raise BadFilter(raw_name, f"{raw_name} cannot be repeated or negated.")
