@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import apsw
+import msgspec
 import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
 from tests.support.needs import PREFIX
@@ -600,3 +601,22 @@ def test_a_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
     assert f"Port {port} is in use. Choose another: --listen 127.0.0.1:" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("term", "reason"),
+    [
+        ("namespace=nothing", "No request matches namespace=nothing. Change the filter, or omit it to replay all"),
+        (
+            "namespace=tv",
+            "1 request matches namespace=tv, but none can be replayed, because their bodies are not stored",
+        ),
+    ],
+)
+def test_a_replay_of_nothing_is_an_error(data: Path, tmp_path: Path, term: str, reason: str) -> None:
+    unstored = entry(4, "tv")
+    unstored.record = msgspec.structs.replace(unstored.record, body_state="no_bodies")
+    write(data, unstored)
+    found = relaybook(tmp_path, "replay", term, "--data", "data", "--listen", "127.0.0.1:0")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.startswith(f"relaybook: {reason}")

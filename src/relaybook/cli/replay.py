@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from relaybook.cli.failure import BadArgument, CommandFailed
-from relaybook.cli.output import escape
+from relaybook.cli.output import escape, plural
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.source import LogSource, Terms, open_log, own_address
 from relaybook.cli.terms import hint, lag_hint, read_terms
@@ -61,7 +61,9 @@ def replay(
                 replayer.read(lambda done: on_progress(done, None))
         except LogUnreadable as error:
             raise CommandFailed(str(error)) from None
-        _report(log, replayer, terms, only_id)
+        if filters and not len(replayer):
+            raise CommandFailed(_none_found(log, replayer, terms, filters))
+        _report(log, replayer, only_id)
         url = own_address(f"{host}:{listener.getsockname()[1]}")
         prefix = configuration.settings.header_prefix
         serve(
@@ -115,13 +117,25 @@ def _base_urls(url: str, replayer: Replayer) -> str:
     return ", ".join(shown if len(shown) <= _MAX_PATHS else [*shown[:_MAX_PATHS], "…"])
 
 
-def _report(log: LogSource, replayer: Replayer, terms: Terms, only_id: str | None) -> None:
+def _none_found(log: LogSource, replayer: Replayer, terms: Terms, filters: Sequence[str]) -> str:
+    """Return the error message for a filter that selects no request that can be replayed."""
+    query = " and ".join(filters)
+    if not replayer.omitted:
+        return (
+            f"No request matches {query}. Change the filter, or omit it to replay all requests, also those that are "
+            f"logged later.{hint(log, terms)}"
+        )
+    match = plural(replayer.omitted, "request matches", "requests match")
+    return f"{match} {query}, but none can be replayed, because their bodies are not stored. Change the filter."
+
+
+def _report(log: LogSource, replayer: Replayer, only_id: str | None) -> None:
     """Print which requests can be replayed."""
     if only_id is not None:
         print(f"Each request gets the response of {escape(only_id)}.")
         return
     if not len(replayer):
-        print(f"No request can be replayed.{hint(log, terms)}", file=sys.stderr)
+        print(f"No request can be replayed yet.{lag_hint(log)}", file=sys.stderr)
     for (method, path), count in list(replayer.paths.items())[:_MAX_PATHS]:
         print(f"{count:>9,}  {method} {escape(path)}")
     if len(replayer.paths) > _MAX_PATHS:
