@@ -43,12 +43,18 @@ def nearest(log: RecordedLog, index: Index, request: ClientRequest, ignored: Seq
     return best[1] if best else Nearest()
 
 
-def message_of(request: ClientRequest, near: Nearest, index: Index) -> str:
-    """Say that no logged request equals a request, and what differs."""
-    start = f"No logged request equals this {request.method} {_short(request.path)}."
+def message_of(request: ClientRequest, near: Nearest, index: Index, *, is_filtered: bool) -> str:
+    """Say that no logged request equals a request, and what differs.
+
+    With ``is_filtered``, the index has only the requests that match a filter.
+    """
+    which, source = "logged request", "The log has"
+    if is_filtered:
+        which, source = "request that matches the filter", "The filter selects"
+    start = f"No {which} equals this {request.method} {_short(request.path)}."
     if near.id is None:
         paths = ", ".join(f"{method} {_short(path)}" for (method, path), _ in index.paths.most_common(_MAX_PATHS))
-        return f"{start} No request with this method and path can be replayed. The log has: {paths or 'no requests'}."
+        return f"{start} No request with this method and path can be replayed. {source}: {paths or 'no requests'}."
     if near.difference is None:
         return f"{start} The nearest is {near.id}, with the query {_short(near.target.partition('?')[2]) or 'empty'}."
     found = near.difference

@@ -90,7 +90,7 @@ class Replayer:
                 found = self._find(request)
             if found is None:
                 near = nearest(self._log, self._index, request, self._ignored)
-                body = error_body(request, message_of(request, near, self._index))
+                body = error_body(request, message_of(request, near, self._index, is_filtered=bool(self._terms)))
                 return Answer(Failure(404, body), "none" if near.id is None else f"none; nearest={near.id}")
         header = f"{found.rule}; id={found.id}; number={found.number}/{found.total}"
         try:

@@ -141,6 +141,16 @@ def test_without_a_request_to_the_path_the_message_lists_the_paths() -> None:
     assert message.endswith("The log has: POST /v1/chat/completions.")
 
 
+def test_with_a_filter_the_message_is_about_the_requests_of_the_filter() -> None:
+    log = FakeLog()
+    log.add(CHAT, b"{}")
+    message = error_of(replayer_of(log, terms=[("namespace", "ios")]), "/v1/embeddings")[1]["error"]["message"]
+    assert message == (
+        "No request that matches the filter equals this POST /v1/embeddings. No request with this method and path can "
+        "be replayed. The filter selects: POST /v1/chat/completions."
+    )
+
+
 def test_a_query_that_differs_is_named() -> None:
     log = FakeLog()
     log.add("/azure/chat?api-version=1", b"{}")
