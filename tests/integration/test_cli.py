@@ -24,6 +24,7 @@ import msgspec
 import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
 from tests.support.needs import PREFIX
+from tests.support.server import Program
 
 from relaybook import clock
 from relaybook.api.app import create_app
@@ -620,3 +621,17 @@ def test_a_replay_of_nothing_is_an_error(data: Path, tmp_path: Path, term: str, 
     found = relaybook(tmp_path, "replay", term, "--data", "data", "--listen", "127.0.0.1:0")
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith(f"relaybook: {reason}")
+
+
+def test_a_replay_of_a_request_that_its_client_left_says_that_it_may_be_silent(data: Path, tmp_path: Path) -> None:
+    left = entry(4, "ios")
+    left.record = msgspec.structs.replace(left.record, outcome="client_closed")
+    write(data, left)
+    arguments = ["--id", left.record.id, "--data", str(data), "--listen", "127.0.0.1:0", "--max-wait", "5"]
+    replay = Program(["-m", "relaybook.cli.main", "replay", *arguments], tmp_path, "replay")
+    replay.printed("(Replaying on)")
+    assert replay.stop() == 0
+    assert replay.stdout.splitlines()[1] == (
+        "Its client left early. If the response is incomplete, the replay sends nothing for 5 s after its last byte "
+        "(--max-wait)."
+    )

@@ -46,9 +46,9 @@ def replay(
         raise BadArgument("--id cannot be combined with filters. Remove one of them.")
     terms = read_terms(filters)
     log = open_log(configuration)
-    only_id = None if only_id is None else _record_id(log, only_id)
+    only = None if only_id is None else _find(log, only_id)
     try:
-        replayer = Replayer(_RecordedLog(log), terms, ignored=ignore, only_id=only_id)
+        replayer = Replayer(_RecordedLog(log), terms, ignored=ignore, only_id=str(only["id"]) if only else None)
     except BadFilter as error:
         raise BadArgument(f"--{error}") from None
     try:
@@ -63,13 +63,14 @@ def replay(
             raise CommandFailed(str(error)) from None
         if filters and not len(replayer):
             raise CommandFailed(_none_found(log, replayer, terms, filters))
-        _report(log, replayer, only_id)
+        pace = Pace(speed, max_wait)
+        _report(log, replayer, only, pace)
         url = own_address(f"{host}:{listener.getsockname()[1]}")
         prefix = configuration.settings.header_prefix
         serve(
             listener,
             replayer,
-            Pace(speed, max_wait),
+            pace,
             prefix[0],
             lambda: print(f"Replaying on {_base_urls(url, replayer)}. Ctrl+C stops.", flush=True),
         )
@@ -103,11 +104,11 @@ def _translated_errors() -> Iterator[None]:
         raise LogUnreadable(str(error)) from None
 
 
-def _record_id(log: LogSource, any_id: str) -> str:
+def _find(log: LogSource, any_id: str) -> dict[str, Any]:
     detail = log.find(any_id)
     if detail is None:
         raise CommandFailed(f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)}")
-    return str(detail["id"])
+    return detail
 
 
 def _base_urls(url: str, replayer: Replayer) -> str:
@@ -129,10 +130,15 @@ def _none_found(log: LogSource, replayer: Replayer, terms: Terms, filters: Seque
     return f"{match} {query}, but none can be replayed, because their bodies are not stored. Change the filter."
 
 
-def _report(log: LogSource, replayer: Replayer, only_id: str | None) -> None:
-    """Print which requests can be replayed."""
-    if only_id is not None:
-        print(f"Each request gets the response of {escape(only_id)}.")
+def _report(log: LogSource, replayer: Replayer, only: dict[str, Any] | None, pace: Pace) -> None:
+    """Print which requests can be replayed. With ``only``, each request gets the response of this request."""
+    if only is not None:
+        print(f"Each request gets the response of {escape(only['id'])}.")
+        if only["outcome"] == "client_closed" and pace.speed:
+            print(
+                "Its client left early. If the response is incomplete, the replay sends nothing for "
+                f"{pace.max_wait:g} s after its last byte (--max-wait)."
+            )
         return
     if not len(replayer):
         print(f"No request can be replayed yet.{lag_hint(log)}", file=sys.stderr)
