@@ -60,7 +60,7 @@ print(response.choices[0].message.content)
             "In `AzureOpenAI`, set `azure_endpoint` to the base URL of a route with the preset `azure`.",
             "Calls over WebSocket, such as `realtime.connect`, are not supported.",
         ),
-        tested="openai 3.57.0",
+        tested="openai 3.52.0",
     ),
     Client(
         *("node", "OpenAI Node", "SDKs", "openai"),
@@ -85,7 +85,7 @@ console.log(response.choices[0].message.content);
             _OPENAI_ENVIRONMENT,
         ),
         tags=f"`defaultHeaders` for all requests, `headers` for one request. {_OPENAI_VARIABLE}",
-        tested="openai 6.49.0",
+        tested="openai 7.57.0",
     ),
     Client(
         *("anthropic-python", "Anthropic Python", "SDKs", "anthropic"),
@@ -113,7 +113,7 @@ print(message.content)
         ),
         tags=f"`default_headers` for all requests, `extra_headers` for one request. {_ANTHROPIC_VARIABLE}",
         notes=(_NO_V1,),
-        tested="anthropic 2.14.0",
+        tested="anthropic 2.13.0",
     ),
     Client(
         *("anthropic-node", "Anthropic TypeScript", "SDKs", "anthropic"),
@@ -190,7 +190,7 @@ console.log(response.text);
         ),
         tags="`headers` in `httpOptions`, for all requests.",
         notes=("The Live API uses WebSocket, which is not supported.",),
-        tested="@google/genai 2.32.0",
+        tested="@google/genai 3.3.0",
     ),
     Client(
         *("ollama", "Ollama Python", "SDKs", "ollama"),

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from tests.support.clients_page import CLIENTS, values_for
 
 from relaybook.settings.client_setup import PLACEHOLDER, Client, Snippet, fill
 from relaybook.settings.presets import BY_NAME
+from relaybook.settings.sdks import SDKS
 
 KNOWN = {"url", "namespace_url", "root", "prefix", "key", "any_key"}
 SNIPPETS = [
@@ -22,6 +24,17 @@ SNIPPETS = [
 
 def test_ids_and_names_are_unique() -> None:
     assert len({client.id for client in CLIENTS}) == len({client.name for client in CLIENTS}) == len(CLIENTS)
+
+
+def test_the_tested_versions_are_those_that_the_tests_install() -> None:
+    root = Path(__file__).parents[3]
+    locked = re.findall(r"^([\w.-]+)==(\S+)", (root / "requirements" / "dev.txt").read_text("utf-8"), re.MULTILINE)
+    node = json.loads((root / "tests" / "conformance" / "node" / "package.json").read_text("utf-8"))["dependencies"]
+    installed = {f"{name} {version}" for name, version in (*locked, *node.items())}
+    names = {each.partition(" ")[0] for each in installed}
+    tested = {client.tested for client in SDKS if client.tested and client.tested.partition(" ")[0] in names}
+    assert tested
+    assert tested <= installed
 
 
 def test_placeholders_without_a_value_remove_their_line_but_variables_stay() -> None:
