@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
-from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
@@ -480,6 +480,10 @@ def _run(argv: list[str]) -> int:
         ]
     try:
         return int(app(argv, exit_on_error=False, print_error=False) or 0)
+    except UnknownCommandError as error:
+        # cyclopts lists only the first commands.
+        reason = str(error).partition(" Available commands:")[0]
+        return _end(f"{reason} To list the commands, run relaybook --help.", BAD_SETTINGS)
     except UnknownOptionError as error:
         message = _missing_flag(argv) or _demo_setting(argv) or _excluding_filter(argv) or _equivalent(argv)
         return _end(message or str(error), BAD_SETTINGS)

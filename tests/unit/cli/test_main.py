@@ -60,7 +60,8 @@ def test_only_servers_warn_of_a_feedback_token_without_a_dashboard_token(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["srve"], 'Unknown command "srve". Did you mean "serve"?'),
+        (["srve"], 'Unknown command "srve". Did you mean "serve"? To list the commands, run relaybook --help.\n'),
+        (["search", "x"], 'Unknown command "search". To list the commands, run relaybook --help.\n'),
         (["config", "--idle-timout", "3"], "Unknown option: --idle-timout. Did you mean --idle-timeout?"),
         (["config", "--workers", "many"], "--workers is 'many': expected a whole number"),
         (["config", "--workers"], "--workers requires an argument"),
