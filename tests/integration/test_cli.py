@@ -117,7 +117,7 @@ def test_a_given_data_directory_is_read_even_if_a_server_responds(data: Path, tm
         (tmp_path / "relaybook.toml").write_text(f'dashboard = "{address}"\n')
         asked = relaybook(tmp_path, "tail")
         read = relaybook(tmp_path, "tail", "--data", "data")
-    assert (asked.stdout, asked.stderr) == ("", "No requests yet.\n")
+    assert (asked.stdout, asked.stderr) == ("", f"No requests yet. The log was read from http://{address}.\n")
     assert (len(read.stdout.splitlines()), read.stderr) == (3, "")
 
 

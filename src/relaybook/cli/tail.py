@@ -11,6 +11,7 @@ from typing import Final
 
 from relaybook.cli.failure import BadArgument
 from relaybook.cli.output import Row, escape, one_line
+from relaybook.cli.server_log import ServerLog
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import hint, read_terms
 from relaybook.log.numbers import UNKNOWN
@@ -51,7 +52,10 @@ def tail(
         _report_time_limit("older requests")
     elif not printed:
         query = " and ".join(filters)
-        print(f"No request matches {query}.{hint(log, terms)}" if query else "No requests yet.", file=sys.stderr)
+        found = f"No request matches {query}." if query else "No requests yet."
+        # A directory needs no message: --data names it, or ``open_log`` has printed it.
+        source = f" The log was read from {log.name}." if isinstance(log, ServerLog) else ""
+        print(f"{found}{source}{hint(log, terms) if query else ''}", file=sys.stderr)
     return 0
 
 
