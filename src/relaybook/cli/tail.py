@@ -46,16 +46,22 @@ def tail(
             raise BadArgument(f"--{error}") from None
         return _print_top(configuration, terms, parsed, lines, only_ids=only_ids, as_json=as_json)
     log = open_log(configuration)
-    rows, is_complete = (log.follow(terms, lines), True) if follow else log.latest(terms, lines)
+    rows: Iterable[Row]
+    if follow:
+        rows, is_complete = log.follow(terms, lines), True
+    else:
+        found, is_complete = log.latest(terms, lines)
+        # Programs read the ids, so the output has at most as many as asked for, including those of running requests.
+        rows = found[-lines:] if only_ids else found
     printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
     if not is_complete:
         _report_time_limit("older requests")
     elif not printed:
         query = " and ".join(filters)
-        found = f"No request matches {query}." if query else "No requests yet."
+        reason = f"No request matches {query}." if query else "No requests yet."
         # A directory needs no message: --data names it, or ``open_log`` has printed it.
         source = f" The log was read from {log.name}." if isinstance(log, ServerLog) else ""
-        print(f"{found}{source}{hint(log, terms) if query else ''}", file=sys.stderr)
+        print(f"{reason}{source}{hint(log, terms) if query else ''}", file=sys.stderr)
     return 0
 
 

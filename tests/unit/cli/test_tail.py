@@ -57,6 +57,17 @@ def test_with_ids_each_line_is_an_id(settings: Configuration, capsys: pytest.Cap
     assert capsys.readouterr().out == f"{row()['id']}\n"
 
 
+def test_with_ids_running_requests_count_toward_the_number_of_lines(
+    settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row() | {"id": "finished"}, row(outcome="open") | {"id": "running"}]
+    monkeypatch.setattr(OneRow, "latest", lambda *_: (rows, True))
+    module.tail(settings, [], lines=1, only_ids=True)
+    assert capsys.readouterr().out == "running\n"
+    module.tail(settings, [], lines=1)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 def test_with_sort_the_highest_values_are_printed(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, ["kind=chat"], lines=3, sort="cost_usd", as_json=True)
     output = capsys.readouterr()
