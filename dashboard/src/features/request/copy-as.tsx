@@ -68,8 +68,8 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
+            {form === "replay" && <span className={css.wide}>relaybook&nbsp;</span>}
             <CopiedText text={form} copied="✓" isCopied={isCopied} />
-            {form === "replay" && <span className={css.wide}>&nbsp;command</span>}
           </QuietButton>
         );
       })}
