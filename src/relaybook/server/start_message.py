@@ -138,24 +138,25 @@ def _program_text(kind: str) -> str:
 def _retention_text(settings: Settings) -> str:
     """Return how long the log is kept, as text for the start message."""
     budget = settings.disk_budget
-    size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
+    limit = f"it takes {budget / 1e9:.3g} GB" if isinstance(budget, int) else "the disk is nearly full"
     own = [
         f"{name} {days}"
         for name, each in settings.namespaces.items()
         if (days := _days_text(each.keep_bodies_days, each.keep_days))
     ]
-    days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or "forever"
-    return f"kept {'; '.join([days, *own])}{f', {size}' if budget != 'none' else ''}"
+    days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or _count_text(0)
+    until = "" if budget == "none" else f"; the oldest requests are removed when {limit}"
+    return f"kept {'; '.join([days, *own])}{until}"
 
 
 def _days_text(body_days: int | None, days: int | None) -> str:
-    """Return the text that says how long bodies and requests are kept. `None` is omitted, and 0 means forever."""
+    """Return the text that says how long bodies and requests are kept. `None` is omitted, and 0 means no limit."""
     kept = [("bodies", body_days), ("requests", days)]
     return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
 
 
 def _count_text(days: int) -> str:
-    return f"{days} {'day' if days == 1 else 'days'}" if days else "forever"
+    return f"{days} {'day' if days == 1 else 'days'}" if days else "without an age limit"
 
 
 def has_openai_sdk() -> bool:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.records import an_entry
@@ -32,7 +33,19 @@ def test_the_start_message_lists_only_namespaces_with_their_own_retention(
     namespaces = {"test-*": NamespaceSettings(log="no-bodies"), "eval-*": NamespaceSettings(keep_days=7)}
     settings = Settings(data=tmp_path, namespaces=namespaces, disk_budget="none")
     start_message.print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
-    assert "kept forever; eval-* requests 7 days;" in capsys.readouterr().out
+    assert "kept without an age limit; eval-* requests 7 days;" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("budget", "until"), [("auto", "when the disk is nearly full"), (50 * 10**9, "when it takes 50 GB"), ("none", None)]
+)
+def test_the_start_message_says_when_the_oldest_requests_are_removed(
+    budget: Any, until: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(data=tmp_path, disk_budget=budget)
+    start_message.print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
+    printed = capsys.readouterr().out
+    assert f"the oldest requests are removed {until}; " in printed if until else "are removed" not in printed
 
 
 def test_after_an_upgrade_the_message_counts_the_requests_that_were_not_read_completely(

@@ -53,7 +53,7 @@ describe("figures of the status", () => {
     expect(retentionFacts(status, now).map(([, value]) => value)).toEqual([
       "1 day; oldest: 2026-11-20; next removal: now",
       "30 days; oldest: 2026-11-01; next removal: 2026-12-02",
-      "forever; oldest: 2026-01-02",
+      "no age limit; oldest: 2026-01-02",
       "4.3 GB, no limit",
     ]);
     const withRules = retentionFacts(

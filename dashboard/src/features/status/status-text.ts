@@ -111,6 +111,6 @@ export function formatDeletedTerm([param, value]: DeletionRow["filter"][number])
 }
 
 function days(kept: number): string {
-  if (kept === 0) return "forever";
+  if (kept === 0) return "no age limit";
   return kept === 1 ? "1 day" : `${kept} days`;
 }
