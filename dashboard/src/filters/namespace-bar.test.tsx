@@ -22,6 +22,14 @@ it("a selected namespace that is not pinned comes first in the bar", async () =>
   expect(links.map((link) => link.dataset.value)).toEqual([undefined, "user-42", "production", "staging"]);
 });
 
+it("namespaces without a group have a heading if others have a group", async () => {
+  const grouped = [namespace("ios", { pinned: true, color: 1, group: "Channel" }), ...LABELS];
+  answerThread({ namespaces: () => ({ data: grouped, next_cursor: null }) });
+  await renderAt("", <NamespaceBar />);
+  await screen.findByText("Channel:");
+  expect(screen.getByText("Other:")).toBeVisible();
+});
+
 const COUNT = { requests: 620, failed: 62, last_at: null, complete: true };
 
 it("counts that stopped at the time limit are marked as minimums", async () => {

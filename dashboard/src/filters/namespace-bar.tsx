@@ -20,6 +20,7 @@ export function NamespaceBar() {
   const search = useLogSearch();
   const pinned = useQuery(labelsQuery(search));
   const labels = pinned.data?.data;
+  const hasGroups = labels?.some((label) => label.group);
   const address = useFilterHref();
   const all = useQuery({
     ...countQuery({ filter: [], range: search.range }),
@@ -48,7 +49,7 @@ export function NamespaceBar() {
         {groupsOf(labels ?? []).map(({ group, labels: members }) => (
           // A group is not a box, so that its entries are items of the bar.
           <div key={group} style={{ display: "contents" }}>
-            {group !== "" && <span className={css.heading}>{group}:</span>}
+            {hasGroups && <span className={css.heading}>{group || "Other"}:</span>}
             {members.map((label) => (
               <Label
                 key={label.namespace}

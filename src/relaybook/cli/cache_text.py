@@ -30,8 +30,7 @@ def _fields(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "input", f"{_count(report['input_tokens'])} tokens"
     yield "tokens", "" if earlier is None else _tokens(report)
     if report["equal_characters"] is not None:
-        equal = f"{report['equal_characters']:,} characters, ≈{_count(report['equal_tokens'])} tokens from the start"
-        yield "equal", equal
+        yield "equal", f"{report['equal_characters']:,} characters{_estimate(report['equal_tokens'])} from the start"
     written = report["written_tokens"]
     hour = report["written_1h_tokens"]
     yield "written", "" if written is None else f"{written:,} tokens{f', {hour:,} of them for an hour' if hour else ''}"
@@ -43,16 +42,18 @@ def _fields(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for section in report["sent"]:
         yield (
             section["section"],
-            f"{section['items']:,} × , {section['characters']:,} characters, ≈{_count(section['tokens'])} tokens, "
+            f"{section['items']:,} × , {section['characters']:,} characters{_estimate(section['tokens'])}, "
             f"{section['equal_characters']:,} characters equal".replace(" × ,", "×,"),
         )
 
 
 def _tokens(report: dict[str, Any]) -> str:
     again, cached = report["sent_again_tokens"], report["cached_tokens"]
+    if again is None and cached is None:
+        return ""
     share = f" ({min(100, 100 * cached // again)} %)" if again and cached else ""
     amount = UNKNOWN if cached is None else "none" if cached == 0 else f"{cached:,}"
-    return f"same start as an earlier request: ≈{_count(again)} tokens, {amount} cached{share}"
+    return f"same start as an earlier request{_estimate(again, ': ')}, {amount} cached{share}"
 
 
 def _missed(report: dict[str, Any]) -> str:
@@ -61,6 +62,11 @@ def _missed(report: dict[str, Any]) -> str:
     usd = report["missed_usd"]
     more = "" if usd is None else f", about {cost({'cost_usd': usd, 'tokens_estimated': False})} more"
     return f"≈{report['missed_tokens']:,} tokens were not cached{more}."
+
+
+def _estimate(tokens: int | None, before: str = ", ") -> str:
+    """Return an estimated number of tokens after ``before``, or an empty text if it is unknown."""
+    return "" if tokens is None else f"{before}≈{tokens:,} tokens"
 
 
 def _count(number: int | None) -> str:

@@ -10,6 +10,7 @@ from tests.support.api_log import record_of
 from tests.support.rows import detail
 
 from relaybook.cli import show as module
+from relaybook.cli.cache_text import cache_line, cache_text
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.show import transcript
 from relaybook.log.descriptions import COST_REASONS
@@ -88,9 +89,18 @@ def test_all_about_the_cache_is_printed_without_control_characters(
     printed = capsys.readouterr().out
     assert "before      b, 12.0 s earlier\n" in printed
     assert " after      …Today is 2026-11-2⟨9⟩.\\x1b…\n" in printed
-    assert "tools       3×, 9 characters, ≈– tokens, 9 characters equal\n" in printed
+    assert "tools       3×, 9 characters, 9 characters equal\n" in printed
     module.show(settings, "known", only_cache=True, as_json=True)
     assert json.loads(capsys.readouterr().out)["missed_usd"] == 0.0125
+
+
+def test_unknown_counts_of_tokens_are_omitted() -> None:
+    found = report()
+    found.sent_again_tokens = found.cached_tokens = found.missed_tokens = None
+    found.equal_characters = 352
+    values = msgspec.to_builtins(found)
+    assert cache_line(values) == "The system prompt changed at character 1,204: a date or time."
+    assert "equal       352 characters from the start\n" in cache_text(values)
 
 
 def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:

@@ -143,14 +143,24 @@ it("a long name breaks after a dot", async () => {
 
 it("one difference is not several", async () => {
   const text = { pieces: [{ kind: "equal" as const, at: 0, omitted: 1, end: "x" }], more: 1 };
-  await compare(comparison({ summary: "Different, apart from timing: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
+  await compare(
+    comparison({
+      summary: "Different, apart from timing: response.",
+      response: [{ kind: "changed", a: 0, b: 0, text }],
+    }),
+  );
   expect(screen.getByText("1 equal character")).toBeVisible();
   expect(screen.getByText("1 more difference")).toBeVisible();
 });
 
 it("says if texts are too different", async () => {
   const text = { pieces: [{ kind: "removed" as const, at: 0, text: "x" }], too_different: true, more: 7 };
-  await compare(comparison({ summary: "Different, apart from timing: response.", response: [{ kind: "changed", a: 0, b: 0, text }] }));
+  await compare(
+    comparison({
+      summary: "Different, apart from timing: response.",
+      response: [{ kind: "changed", a: 0, b: 0, text }],
+    }),
+  );
   expect(screen.getByText("Too different to compare word by word.")).toBeVisible();
   expect(screen.getByText("7 more differences")).toBeVisible();
 });
