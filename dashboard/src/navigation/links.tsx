@@ -4,7 +4,7 @@ import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ComponentProps, createContext, type MouseEvent, useCallback, useContext, useMemo } from "react";
 import { PAGE } from "~/api/page-config";
 import type { Filter } from "~/domain/filter";
-import { formatPairs, formatSearch, type LogSearch } from "~/domain/log-search";
+import { EMPTY_SEARCH, formatPairs, formatSearch, type LogSearch } from "~/domain/log-search";
 import { formatList, type ListSearch, parseList } from "./list-search";
 
 type AppLinkProps = ComponentProps<"a"> & {
@@ -135,10 +135,16 @@ export function compareHref(a: string, b: string): string {
   return `${PAGE.base}/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`;
 }
 
-/** Returns a function that opens an address of the application. */
-export function useGo(): (href: string) => void {
+/** Returns a function that opens an address of the application. With `replace`, no history entry is added. */
+export function useGo(): (href: string, replace?: boolean) => void {
   const { history } = useRouter();
-  return useCallback((href) => history.push(href), [history]);
+  return useCallback((href, replace = false) => (replace ? history.replace(href) : history.push(href)), [history]);
+}
+
+/** Returns a function that goes back, or to the log if the page was not opened from within the application. */
+export function useBack(): () => void {
+  const { history } = useRouter();
+  return useCallback(() => (history.canGoBack() ? history.back() : history.push(logHref(EMPTY_SEARCH))), [history]);
 }
 
 /** The address of a list, for `href`. */

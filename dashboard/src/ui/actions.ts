@@ -50,7 +50,7 @@ export const ACTIONS = {
   groupBy: { name: "Group by: select the field" },
   theme: { name: "Change the theme: light or dark" },
   keys: { name: "Show all keys", keys: ["?"] },
-  close: { name: "Close or deselect", keys: ["Escape"], hidden: true },
+  close: { name: "Close, deselect or go back", keys: ["Escape"], hidden: true },
 } as const satisfies Record<string, Action>;
 
 export type ActionId = keyof typeof ACTIONS;

@@ -4,7 +4,7 @@ import type { Comparison, LastGood } from "~/generated/api-types";
 import { answerThread, stubBrowser } from "~/test/fake-api";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { ComparedRequests } from "./compare-page";
+import { ComparedRequests, ComparePage } from "./compare-page";
 import { NoLastGood } from "./last-good";
 
 const A = sampleRequest({ id: "a", namespace: "staging", model: "gpt-4o-mini" });
@@ -186,4 +186,13 @@ it("without a successful request with the same prompt, the nearest is offered", 
   expect(await screen.findByText(NEAREST.message)).toBeVisible();
   fireEvent.click(screen.getByRole("button", { name: "Compare with the nearest" }));
   await waitFor(() => expect(where()).toBe("/compare/a/b"));
+});
+
+it("Escape in a comparison that was opened by its address goes to the log, also after its sides were swapped", async () => {
+  answerThread({ compare: () => DIFFERENT });
+  const { where } = await renderAt("", <ComparePage />, [], "/compare/a/b");
+  await screen.findByText(DIFFERENT.summary);
+  fireEvent.keyDown(window, { key: "s" });
+  fireEvent.keyDown(window, { key: "Escape" });
+  expect(where()).toBe("/requests");
 });

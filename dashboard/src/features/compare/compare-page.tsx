@@ -10,7 +10,7 @@ import { NamespaceChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import type { Comparison, Row } from "~/generated/api-types";
-import { AppLink, compareHref, LAST_GOOD, logHref, useGo } from "~/navigation/links";
+import { AppLink, compareHref, LAST_GOOD, logHref, useBack, useGo } from "~/navigation/links";
 import { useActions } from "~/ui/actions";
 import { CopyButton } from "~/ui/copy-button";
 import { ReadError } from "~/ui/messages";
@@ -26,6 +26,8 @@ import { Facts, Parameters } from "./values";
 /** The comparison of the two requests in the URL. */
 export function ComparePage() {
   const { a, b } = useParams({ strict: false }) as { a: string; b: string };
+  const back = useBack();
+  useActions(() => ({ close: back }));
   return (
     <main className={pageCss.page}>{a === LAST_GOOD ? <NoLastGood id={b} /> : <ComparedRequests a={a} b={b} />}</main>
   );
@@ -36,10 +38,13 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
   const { data, error, isPlaceholderData, refetch } = useQuery(compareQuery(a, b));
   const region = useRef<HTMLElement>(null);
   const go = useGo();
+  const back = useBack();
   const move = (by: 1 | -1) => () => focusDifference(region.current, by);
-  const swap = compareHref(b, a);
+  const swapped = compareHref(b, a);
+  // Without a history entry, so that Escape goes back to where the comparison was opened.
+  const swap = () => go(swapped, true);
   useShortcuts(({ key }) => ({ j: move(1), k: move(-1) })[key]);
-  useActions(() => ({ swap: () => go(swap) }));
+  useActions(() => ({ swap }));
 
   return (
     <section
@@ -65,6 +70,9 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
         <div className={css.page}>
           <Group component="header" className={css.bar} gap="2px 8px">
             <h1 className={css.title}>Compare</h1>
+            <QuietButton onClick={back}>
+              back <Key name="Esc" />
+            </QuietButton>
             <QuietButton onClick={move(-1)}>
               <span aria-hidden="true">‹</span> previous difference
               <Key name="k" />
@@ -74,7 +82,7 @@ export function ComparedRequests({ a, b }: { a: string; b: string }) {
               <Key name="j" />
               <span aria-hidden="true">›</span>
             </QuietButton>
-            <AppLink className={pageCss.value} href={swap}>
+            <AppLink className={pageCss.value} href={swapped} onFollow={swap}>
               swap <Key name="s" />
             </AppLink>
             <CopyButton text={() => window.location.href} label="link">
