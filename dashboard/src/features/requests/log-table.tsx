@@ -1,7 +1,7 @@
 /** The virtualized table of the log. */
 
 import { useMediaQuery } from "@mantine/hooks";
-import { useLocation } from "@tanstack/react-router";
+import { useLocation, useRouter } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
@@ -27,7 +27,7 @@ import { SearchStopped } from "./log-messages";
 import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
-import { useScrollAnchor } from "./scroll-anchor";
+import { rememberFocus, restoreFocus, useScrollAnchor } from "./scroll-anchor";
 import { PREVIOUS_LIST, type RowList } from "./use-log";
 
 type Props = {
@@ -73,18 +73,20 @@ export const LogTable = memo(function LogTable(props: Props) {
     const end = to === undefined ? undefined : parseTimestamp(to, new Date());
     return itemsOf(list.rows, gaps, list.includesNewest, end);
   }, [list.rows, list.includesNewest, gaps, to]);
+  const { history } = useRouter();
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
   const place = useScrollAnchor({ scroller, list: list.key, items, measures, anchor, step });
   const hasRows = useRef(false);
-  // If a request was opened by its address, its row is shown as soon as there are rows.
+  // If a request was opened by its address, its row is shown as soon as there are rows. Back returns the focus.
   useLayoutEffect(() => {
     const element = scroller.current;
     if (hasRows.current || items.length === 0 || element === null) return;
     hasRows.current = true;
     const index = anchor === undefined && selected !== undefined ? items.findIndex(({ id }) => id === selected) : -1;
     const bottom = measures.head + (index + 1) * rowHeight;
-    if (bottom > element.clientHeight) element.scrollTop = bottom - element.clientHeight / 2;
-  }, [scroller, items, anchor, selected, measures.head, rowHeight]);
+    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight / 2;
+    restoreFocus(element, step);
+  }, [scroller, items, anchor, selected, measures.head, rowHeight, step]);
   // Browsers send no `pointerleave` for a table that was removed.
   useEffect(() => () => onPointerInside(false), [onPointerInside]);
   const search = useLogSearch();
@@ -130,6 +132,7 @@ export const LogTable = memo(function LogTable(props: Props) {
           tabIndex={0}
           aria-label="Requests"
           onScroll={scrolled}
+          onFocus={({ target }) => rememberFocus(history.location.state.__TSR_key, target)}
           onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
           onPointerLeave={() => onPointerInside(false)}
         >

@@ -27,7 +27,7 @@ import { LogTable, useIsNarrow } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
 import { endedIds, RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
-import { firstVisibleRow, scrollToRow, showRow } from "./scroll-anchor";
+import { firstVisibleRow, rememberedFocus, scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
 import { UnknownNote } from "./unknown-note";
 import { PREVIOUS_LIST, useLog } from "./use-log";
@@ -43,6 +43,9 @@ const Histogram = lazyPart(
   () => import("./histogram").then((histogram) => histogram.Histogram),
   () => null,
 );
+
+/** The selected row, while the log has the same anchor. */
+type Chosen = { anchor: string | undefined; id: string | undefined };
 
 /** Moving to the next or previous request loads more rows when the end is this many rows away. */
 const LOAD_AHEAD = 5;
@@ -66,7 +69,11 @@ export function RequestsPage() {
   const anchorInState = useLocation({ select: ({ state }) => state.anchor });
   // A sorted list cannot show a row that is not among its rows.
   const anchor = isSorted ? undefined : anchorInState;
-  const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
+  const step = useLocation({ select: ({ state }) => state.__TSR_key });
+  const [chosen, setChosen] = useState<Chosen | undefined>(() => {
+    const id = rememberedFocus(step) || undefined;
+    return id === undefined ? undefined : { anchor: anchor?.id, id };
+  });
   const isOpen = id !== undefined;
   const selected = isOpen ? id : chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
   const isPointerInside = useRef(false);

@@ -60,7 +60,7 @@ export function useScrollAnchor({ scroller, list, items, measures, anchor, step 
     const isAtTop = element.scrollTop <= 0 && paddingTop === 0;
     seen.current.row =
       isAtTop || id === undefined ? undefined : { id, top: head + paddingTop + index * rowHeight - element.scrollTop };
-    if (step !== undefined && list !== PREVIOUS_LIST) remember(step, seen.current.row);
+    if (step !== undefined && list !== PREVIOUS_LIST) remember(ANCHORS, step, seen.current.row);
   };
 
   return { paddingTop, paddingBottom, onScroll };
@@ -70,15 +70,39 @@ function indexOf(items: readonly { readonly id: string }[], id: string | undefin
   return id === undefined ? -1 : items.findIndex((item) => item.id === id);
 }
 
-/** Anchors by history entry. The oldest anchors are dropped first. */
+/** Anchors and focused rows by history entry. The oldest are dropped first. */
 const ANCHORS = new Map<string, Anchor>();
-const MAX_ANCHORS = 100;
+const FOCUSED = new Map<string, string>();
+const MAX_ENTRIES = 100;
 
-function remember(step: string, row: Anchor | undefined): void {
-  ANCHORS.delete(step);
-  if (row !== undefined) ANCHORS.set(step, row);
-  const [oldest] = ANCHORS.keys();
-  if (oldest !== undefined && ANCHORS.size > MAX_ANCHORS) ANCHORS.delete(oldest);
+function remember<Value>(map: Map<string, Value>, step: string, value: Value | undefined): void {
+  map.delete(step);
+  if (value !== undefined) map.set(step, value);
+  const [oldest] = map.keys();
+  if (oldest !== undefined && map.size > MAX_ENTRIES) map.delete(oldest);
+}
+
+/** Remember the row that contains the focused element. */
+export function rememberFocus(step: string | undefined, focused: Element): void {
+  const row = focused.closest<HTMLElement>("tr[data-request]");
+  if (step !== undefined) remember(FOCUSED, step, row?.dataset.request ?? "");
+}
+
+/** The row that had the focus. Empty if the focus was elsewhere in the log, `undefined` if it was not in the log. */
+export function rememberedFocus(step: string | undefined): string | undefined {
+  return step === undefined ? undefined : FOCUSED.get(step);
+}
+
+/** Return the focus to the row that had it, or to the log, if no other element has the focus. */
+export function restoreFocus(scroller: HTMLElement, step: string | undefined): void {
+  const id = rememberedFocus(step);
+  if (id === undefined) return;
+  // The rows are rendered after the scroll position is restored.
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body) return;
+    const link = findRow(scroller, id)?.querySelector<HTMLElement>("a[data-open]");
+    (link ?? scroller).focus({ preventScroll: true });
+  });
 }
 
 /** The scroll region of the log. */
