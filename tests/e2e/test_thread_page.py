@@ -218,6 +218,34 @@ def test_back_from_a_request_returns_to_its_turn(tab: LogPage, long: list[str]) 
     expect(turn(tab, long[-1])).not_to_be_in_viewport()
 
 
+def test_a_request_that_was_opened_from_the_thread_is_closed_to_its_turn(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    expect(turn(tab, log[-1])).to_be_in_viewport()
+    tab.press("k", "Enter")
+    tab.wait_for_path(f"/requests/{log[-1]}")
+    expect(tab.drawer.locator(":focus")).to_have_count(1)
+    # The request is the latest, so nothing is above it.
+    tab.wait_for_first(log[-1])
+    expect(tab.page.locator("[data-log] tbody tr").first).to_have_attribute("data-request", log[-1])
+    expect(tab.page.get_by_role("button", name="most recent")).to_have_count(0)
+    tab.press("j")
+    tab.wait_for_path(f"/requests/{log[-2]}")
+    tab.press("Escape")
+    tab.wait_for_path("/thread")
+    expect(turn(tab, log[-1])).to_be_focused()
+
+
+def test_a_request_that_was_opened_beside_one_of_the_thread_is_closed_to_the_log(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    expect(turn(tab, log[-1])).to_be_in_viewport()
+    tab.press("k", "Enter")
+    tab.wait_for_path(f"/requests/{log[-1]}")
+    tab.row(log[-2]).locator("a[data-open]").click()
+    tab.wait_for_path(f"/requests/{log[-2]}")
+    tab.press("Escape")
+    tab.wait_for_path("/requests")
+
+
 def test_a_request_that_ends_while_the_user_is_at_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open(THREAD)
     expect(tab.page.get_by_role("main")).to_contain_text(f"No requests in namespace {USER}.")

@@ -38,6 +38,8 @@ export type Anchor = { readonly id: string; readonly top: number };
 declare module "@tanstack/react-router" {
   interface HistoryState {
     anchor?: Anchor;
+    /** Whether a request was opened from the conversation view, to which closing the request returns. */
+    isFromThread?: boolean;
   }
 }
 
@@ -45,7 +47,13 @@ declare module "@tanstack/react-router" {
  * `id` is the request to open while the log keeps its position. By default, a request that is open beside the log stays
  * open. `null` closes this request. With `replace`, no history entry is added.
  */
-export type LogTarget = { search: LogSearch; id?: string | null; anchor?: Anchor | undefined; replace?: boolean };
+export type LogTarget = {
+  search: LogSearch;
+  id?: string | null;
+  anchor?: Anchor | undefined;
+  isFromThread?: boolean | undefined;
+  replace?: boolean;
+};
 
 /** The address of the receipt of a deletion, or of the list of deletions. The filter proves whose deletion it was. */
 export function receiptHref(id: string | undefined, params: readonly (readonly [string, string])[]): string {
@@ -71,11 +79,15 @@ export function useLogNavigate(): (to: LogTarget) => void {
   const router = useRouter();
   const address = useFilterHref();
   return useCallback(
-    ({ search, id, anchor, replace = false }) => {
+    ({ search, id, anchor, isFromThread, replace = false }) => {
       const open = id === undefined ? requestBeside(router.state.matches) : (id ?? undefined);
       const href = open === undefined ? address(search) : logHref(search, open);
-      const nextAnchor = anchor ?? (typeof id === "string" ? router.state.location.state.anchor : undefined);
-      const state = nextAnchor === undefined ? {} : { anchor: nextAnchor };
+      const { state: current } = router.state.location;
+      const nextAnchor = anchor ?? (typeof id === "string" ? current.anchor : undefined);
+      const state = {
+        ...(nextAnchor && { anchor: nextAnchor }),
+        ...((replace ? current.isFromThread : isFromThread) && { isFromThread: true }),
+      };
       if (replace) router.history.replace(href, state);
       else router.history.push(href, state);
     },

@@ -15,7 +15,7 @@ import { QueryInput } from "~/filters/query-input";
 import { RepeatsBar } from "~/filters/repeats";
 import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
-import { useLogNavigate } from "~/navigation/links";
+import { useBack, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { useActions } from "~/ui/actions";
 import { CopyButton } from "~/ui/copy-button";
@@ -57,6 +57,7 @@ const LOAD_AHEAD = 5;
 export function RequestsPage() {
   const inUrl = useLogSearch();
   const go = useLogNavigate();
+  const back = useBack();
   const { id: idInUrl } = useParams({ strict: false });
   // The URL may have another id of the request, such as that of the provider.
   const known = useQuery({
@@ -66,10 +67,9 @@ export function RequestsPage() {
   }).data;
   const id = known?.id ?? idInUrl;
   const isSorted = inUrl.sort !== undefined;
-  const anchorInState = useLocation({ select: ({ state }) => state.anchor });
+  const { anchor: anchorInState, isFromThread, __TSR_key: step } = useLocation({ select: ({ state }) => state });
   // A sorted list cannot show a row that is not among its rows.
   const anchor = isSorted ? undefined : anchorInState;
-  const step = useLocation({ select: ({ state }) => state.__TSR_key });
   const [chosen, setChosen] = useState<Chosen | undefined>(() => {
     const id = rememberedFocus(step) || undefined;
     return id === undefined ? undefined : { anchor: anchor?.id, id };
@@ -130,6 +130,7 @@ export function RequestsPage() {
   const indexOf = (wanted: string) => rows.findIndex((row) => row.id === wanted);
   const close = () => {
     if (id === undefined) return;
+    if (isFromThread) return back();
     setChosen({ anchor: anchor?.id, id });
     const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
     go({ search, id: null, anchor: isElsewhere ? there : anchor, replace: true });
@@ -185,7 +186,7 @@ export function RequestsPage() {
             <FilterBar running={log.running} selected={exported} note={<UnknownNote />}>
               <NewRowsButton
                 pendingCount={log.pendingCount}
-                isAway={anchor !== undefined || !includesNewest}
+                isAway={!includesNewest || (anchor !== undefined && anchor.id !== rows[0]?.id)}
                 onClick={toNewest}
               />
             </FilterBar>
