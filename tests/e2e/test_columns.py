@@ -134,7 +134,7 @@ def test_the_column_of_namespaces_is_hidden_if_the_filter_selects_one(tab: LogPa
     expect(heads(tab).filter(has_text="Namespace")).to_have_count(0)
     expect(tab.row(log[0]).locator("a[data-open]")).to_be_focused()
     tab.press("m")
-    expect(tab.page.get_by_role("menuitem", name="Only this channel")).to_be_visible()
+    expect(tab.page.get_by_role("menuitem", name="Only this namespace")).to_be_visible()
     tab.press("Escape")
     expect(open_menu(tab).get_by_role("status")).to_have_text(
         "Hidden, because the filter selects one namespace: Namespace"

@@ -160,6 +160,19 @@ def test_escape_that_closes_a_menu_keeps_the_row_selected(shared_tab: LogPage, l
     tab.wait_for_query(("namespace", "staging"))
 
 
+def test_m_opens_the_menu_of_the_namespace_also_without_its_column_and_escape_returns_to_the_row(
+    shared_tab: LogPage, log: list[str]
+) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging")
+    tab.press("j", "m")
+    expect(tab.page.get_by_role("menu", name="namespace staging")).to_be_visible()
+    tab.wait_for_focus_in_menu()
+    tab.press("Escape")
+    expect(tab.page.get_by_role("menu")).to_have_count(0)
+    tab.press("Enter")
+    tab.wait_for_path(f"/requests/{log[1]}")
+
+
 def test_pausing_keeps_the_row_in_place(low: LogPage, log: list[str]) -> None:
     low.press("j", "j", "j", "j", "j")
     low.expect_selected(log[4])

@@ -30,6 +30,8 @@ export type HoveredValue = {
   link: HTMLAnchorElement;
   hasMenu: boolean;
   menu: boolean;
+  /** The element that has the focus after the menu is closed, if it is not the link. */
+  returnTo?: HTMLElement;
 };
 
 /** A pointer that moves less than this, in pixels, still rests. */
@@ -56,8 +58,15 @@ export class ValueHover {
     const last = this.hovered;
     this.keepOpen();
     this.set(undefined);
-    // Return the focus to the link.
-    if (last?.menu && last.link.isConnected) last.link.focus({ preventScroll: true });
+    const target = last?.returnTo ?? last?.link;
+    if (last?.menu && target?.isConnected) target.focus({ preventScroll: true });
+  };
+
+  /** Open the menu of a value of a row, also if no column shows the value. The focus then returns to `returnTo`. */
+  readonly openInRow = (returnTo: HTMLAnchorElement, name: string, value: string): void => {
+    const shown = returnTo.closest("tr")?.querySelector<HTMLAnchorElement>(`a[data-field="${name}"]`);
+    const link = shown ?? returnTo;
+    this.set({ name, value, at: link.getBoundingClientRect(), link, hasMenu: true, menu: true, returnTo });
   };
 
   /** Keep the menu open while the pointer is on it. */

@@ -1,10 +1,11 @@
 /** Keyboard shortcuts of the log. */
 
-import type { RefObject } from "react";
+import { type RefObject, useContext } from "react";
 import type { usePin } from "~/api/namespaces";
 import { clearNamespaces, type Filter, removeLastValue, replaceValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { groupsOf, useLabels } from "~/filters/labels";
+import { ValueHoverContext } from "~/filters/use-hovered-value";
 import type { Row } from "~/generated/api-types";
 import { type Anchor, useLogNavigate } from "~/navigation/links";
 import { type Runs, useActions } from "~/ui/actions";
@@ -32,6 +33,7 @@ export function useLogShortcuts(options: Options): void {
   const { search, rows, scroller, box, anchor, selected, isOpen, select, toNewest, pinning, selection } = options;
   const go = useLogNavigate();
   const labels = useLabels();
+  const hover = useContext(ValueHoverContext);
 
   const move = (by: number) => {
     const at = rows.findIndex((row) => row.id === selected);
@@ -51,6 +53,11 @@ export function useLogShortcuts(options: Options): void {
     go({ search: { ...search, filter }, anchor: place });
   };
 
+  const openMenu = (row: Row) => {
+    const link = findRow(scroller.current, row.id)?.querySelector<HTMLAnchorElement>("a[data-open]");
+    if (link) hover.openInRow(link, "namespace", row.namespace);
+  };
+
   const listActions = (target: EventTarget | null): Runs => {
     const row = rows.find((each) => each.id === selected);
     return {
@@ -67,7 +74,7 @@ export function useLogShortcuts(options: Options): void {
       onlyNamespace: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
       select: row && (() => selection.toggle(row.id)),
       selectAll: rows.length > 0 && selection.toggleAll,
-      valueMenu: row && (() => openMenu(scroller.current, row.id)),
+      valueMenu: row && (() => openMenu(row)),
       pin: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
       // A sorted log is not live.
       pause:
@@ -97,13 +104,4 @@ export function useLogShortcuts(options: Options): void {
 
 function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
-}
-
-/** Open the menu of the row, which is the menu of its namespace, or of its first value if there is no such column. */
-function openMenu(scroller: HTMLElement | null, id: string): void {
-  const row = findRow(scroller, id);
-  const chip =
-    row?.querySelector<HTMLElement>('a[data-field="namespace"]') ?? row?.querySelector<HTMLElement>("a[data-field]");
-  chip?.focus();
-  chip?.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
 }
