@@ -196,9 +196,11 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
       className={css.goTo}
       onSubmit={(event) => {
         event.preventDefault();
-        const turn = Number(new FormData(event.currentTarget).get("turn"));
-        const found = turns.findLast((request) => request.turn === turn);
-        if (found !== undefined) onTurn(found.id);
+        const field = event.currentTarget.elements.namedItem("turn") as HTMLInputElement;
+        const found = turns.findLast((request) => request.turn === Number(field.value));
+        if (found !== undefined) return onTurn(found.id);
+        field.setCustomValidity(`Enter a turn from ${first} to ${last}${whose}.`);
+        field.reportValidity();
       }}
     >
       <TextInput
@@ -207,7 +209,9 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
         inputMode="numeric"
         autoComplete="off"
         aria-label={`Go to turn, ${first} to ${last}${whose}`}
-        placeholder={`Go to turn (${first}–${last}${whose})`}
+        placeholder={`Go to turn ${first}–${last}`}
+        onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
+        onKeyDown={({ key, currentTarget }) => key === "Escape" && currentTarget.blur()}
       />
     </form>
   );

@@ -174,6 +174,22 @@ it("goes to a turn from its bar, from the outline, and by its number", async () 
   expect(await article(2)).toHaveFocus();
 });
 
+it("the field for a turn says which turns exist, and Escape leaves it", async () => {
+  await open();
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Go to turn, 1 to 3" });
+  expect(field.placeholder).toBe("Go to turn 1–3");
+  await userEvent.type(field, "8{Enter}");
+  expect(field.validationMessage).toBe("Enter a turn from 1 to 3.");
+  await userEvent.type(field, "{Backspace}/");
+  expect(field).toHaveValue("/");
+  expect(field).toHaveFocus();
+  expect(field).toBeValid();
+  await userEvent.type(field, "{Escape}");
+  expect(field).not.toHaveFocus();
+  await userEvent.type(field, "{Backspace}3{Enter}");
+  expect(await screen.findByRole("article", { name: "Turn 3" })).toHaveFocus();
+});
+
 it("has one entry in the outline for a prompt that was sent several times, and marks it at each of its requests", async () => {
   const lanes = sampleLanes();
   const third = lanes.requests[2];
