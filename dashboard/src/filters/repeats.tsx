@@ -47,29 +47,23 @@ function searches(filter: Filter, field: string): boolean {
   return filter.some(({ name, negated }) => !negated && fieldOf(name) === field);
 }
 
-/**
- * Says how many requests repeat a searched text, with a button that shows or hides them. The line is there before they
- * are counted and if there are none, so that the rows below it do not move.
- */
+/** Says how many requests repeat a searched text, with a button that shows or hides them. Not shown if there are none. */
 export function RepeatsBar() {
   const go = useLogNavigate();
   const repeats = useRepeats(useLogSearch());
-  if (repeats === undefined) return null;
+  if (repeats === undefined || repeats.requests === 0) return null;
   const { requests, areShown, other } = repeats;
   return (
     <div className={css.bar}>
       <span>{barText(requests, areShown)}</span>
-      {requests !== 0 && (
-        <Button variant="default" size="compact-xs" onClick={() => go({ search: other })}>
-          {areShown ? "Hide them" : "Show them too"}
-        </Button>
-      )}
+      <Button variant="default" size="compact-xs" onClick={() => go({ search: other })}>
+        {areShown ? "Hide them" : "Show them too"}
+      </Button>
     </div>
   );
 }
 
 function barText(requests: number | undefined, areShown: boolean): string {
-  if (requests === 0) return "No request contains this text only in earlier messages.";
   if (!areShown) return hiddenText(requests);
   if (requests === undefined) return "Some of these requests may contain this text only in earlier messages.";
   return `${count(requests)} of these requests ${requests === 1 ? "contains" : "contain"} this text only in earlier messages.`;
