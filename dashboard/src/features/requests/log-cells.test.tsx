@@ -146,3 +146,31 @@ it("a failed request shows its prompt first, then the beginning of the error", a
   expect(await screen.findByRole("cell")).toHaveTextContent("Summarise this → Rate limit reached for requests");
   expect(screen.getByRole("cell")).not.toHaveTextContent("Try again");
 });
+
+it.each([
+  ["?words=refund", "Summarise th… → Your refund is"],
+  ["?words=summarise", "Summarise this → The relay stopped"],
+  ["", "Summarise this → The relay stopped"],
+])(
+  "a failed request shows its response instead of the error if the response has the searched text: %s",
+  async (search, text) => {
+    const row = sampleRequest({
+      input_preview: "Summarise this",
+      output_preview: "Your refund is",
+      failed: true,
+      error_message: "The relay stopped",
+    });
+    await renderAt(
+      search,
+      <table>
+        <tbody>
+          <tr>
+            <LogCells row={row} columns={["text"]} />
+          </tr>
+        </tbody>
+      </table>,
+    );
+    expect(await screen.findByRole("cell")).toHaveTextContent(text);
+    expect(document.querySelector("mark")?.textContent.toLowerCase()).toBe(search.split("=")[1]);
+  },
+);

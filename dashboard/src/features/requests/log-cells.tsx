@@ -222,14 +222,18 @@ function RunsFor({ row }: { row: Row }) {
   return <span className="muted">{isPaused ? "–" : duration(runningMs(row, now))}</span>;
 }
 
-/** Prompt and response in one line. If the request failed, the error takes the place of the response. */
+/**
+ * Prompt and response in one line. If the request failed, the error takes the place of the response, unless the response
+ * has the searched text.
+ */
 function PreviewCell({ row }: { row: Row }) {
   const pattern = searchPattern(useLogSearch().filter);
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
     return <span className="muted">{row.error_message ?? `${call}, prompt and response not stored`}</span>;
   const input = row.input_preview ?? (APIS[row.kind].is_conversation && row.output_preview !== null ? null : call);
-  const error = row.failed ? row.error_message : null;
+  const isFound = pattern !== undefined && row.output_preview !== null && firstHit(row.output_preview, pattern) !== -1;
+  const error = row.failed && !isFound ? row.error_message : null;
   const output = error ?? row.output_preview;
   const shownOutput = output !== null && aroundHit(output, pattern, null);
   const parts = (
