@@ -131,7 +131,7 @@ def _routes_text(settings: Settings, base_url: str, *, is_simulated: bool = Fals
 
 def _program_text(kind: str) -> str:
     """Return the note that the program is plain Python, for the start message; empty if the program is compiled."""
-    note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
+    note = ", in plain Python (make compiled builds a wheel that takes up to a third less CPU)"
     return "" if kind == "compiled" else note
 
 
