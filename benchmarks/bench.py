@@ -66,7 +66,7 @@ class Relaybook(Server):
         """Wait until the recorder has read everything that the relay wrote."""
         wait_until(lambda: self.get("/api/status")["journal"]["lag_bytes"] == 0, seconds, "the recorder's catching up")
 
-    def wait_until_indexed(self, seconds: float = 120.0) -> None:
+    def wait_until_indexed(self, seconds: float = 400.0) -> None:
         """Wait until the recorder is idle.
 
         Text is indexed after the records, and indexing would disturb the next measurement.

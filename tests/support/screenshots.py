@@ -100,7 +100,7 @@ def menu(page: Page, scenario: Scenario) -> None:
     chip = page.locator('[data-log] a[data-field="namespace"][data-value="production"]').first
     chip.focus()
     page.keyboard.press("m")
-    expect(page.get_by_role("menu")).to_contain_text("last")
+    expect(page.get_by_role("menu")).to_contain_text("latest")
 
 
 def request(page: Page, scenario: Scenario) -> None:
