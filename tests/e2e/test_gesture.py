@@ -156,7 +156,7 @@ def test_a_successful_result_does_not_select_failures_with_the_same_status(share
     world.wait_for([broken.id])
     tab = shared_tab.show_log("/requests?namespace=results")
     expect(tab.row(broken.id)).to_contain_text("✗ Stream interrupted by upstream")
-    expect(tab.row(cut)).to_contain_text("✓ 200 · truncated")
+    expect(tab.row(cut)).to_contain_text("✓ 200 · cut at token limit")
     tab.chip(complete, "result complete").click()
     tab.wait_for_query(("namespace", "results"), ("result", "complete"))
     tab.wait_for_rows(1)

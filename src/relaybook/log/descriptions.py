@@ -86,7 +86,7 @@ FIELDS: Final[dict[str, Field]] = {
         choices={
             "complete": "200",
             "rate_limited": "429 rate limited",
-            "truncated": "200 · truncated",
+            "truncated": "200 · cut at token limit",
             "tool_calls": "200 · tool calls",
             "filtered": "200 · content filter",
             "client_disconnected": "Client disconnected",

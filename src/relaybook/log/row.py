@@ -100,8 +100,8 @@ UPSTREAM_FAILURES: Final[dict[Code, str]] = {
 #: Codes and texts of the ``Result`` for complete responses, by the meaning of their finish reason.
 FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "tool_calls": ("tool_calls", "tool calls"),
-    "token_limit": ("truncated", "truncated"),
-    "context_window": ("truncated", "truncated"),
+    "token_limit": ("truncated", "cut at token limit"),
+    "context_window": ("truncated", "cut at token limit"),
     "filtered": ("filtered", "content filter"),
 }
 #: Codes of the ``Result`` for responses that ended without an error but cannot be used, by error code.

@@ -54,7 +54,7 @@ def cut_off(status: int = 200, **fields: Any) -> dict[str, Any]:
             for reason in ("tool_calls", "function_call", "tool_use")
         ),
         *(
-            ({"finish_reason": reason}, Result("truncated", "200 · truncated", "good"))
+            ({"finish_reason": reason}, Result("truncated", "200 · cut at token limit", "good"))
             for reason in ("length", "max_output_tokens", "max_tokens", "model_context_window_exceeded")
         ),
         *(

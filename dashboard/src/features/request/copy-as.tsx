@@ -68,8 +68,14 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
-            {form === "replay" && <span className={css.wide}>relaybook&nbsp;</span>}
-            <CopiedText text={form} copied="✓" isCopied={isCopied} />
+            {form === "replay" ? (
+              <code>
+                <span className={css.wide}>relaybook&nbsp;</span>
+                <CopiedText text={form} copied="✓" isCopied={isCopied} />
+              </code>
+            ) : (
+              <CopiedText text={form} copied="✓" isCopied={isCopied} />
+            )}
           </QuietButton>
         );
       })}

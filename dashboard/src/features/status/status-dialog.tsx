@@ -100,7 +100,7 @@ export function StorageSummary({ status }: { status: Status }) {
         title="Journal"
         facts={[
           ["not yet in the log", bytes(journal.lag_bytes)],
-          ["oldest entry not in the log", formatDelay(journal.lag_seconds)],
+          ["oldest waiting entry", formatDelay(journal.lag_seconds)],
           ["running requests", count(status.running)],
           ["damaged entries", count(status.frames_lost)],
         ]}
@@ -282,9 +282,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
     <section>
       <h3>Refused requests (not logged)</h3>
       {codes.length === 0 ? (
-        <p>
-          None. Relaybook would answer malformed requests, and requests above the limits in its settings, with an error.
-        </p>
+        <p>None. Relaybook refuses malformed requests, and requests above a limit in its settings.</p>
       ) : (
         <Table className={css.table} borderColor="var(--color-border)">
           <Table.Thead className="muted">

@@ -209,7 +209,7 @@ function GoToTurn({ lanes, drawn, onTurn }: LanesProps & { drawn: string }) {
         inputMode="numeric"
         autoComplete="off"
         aria-label={`Go to turn, ${first} to ${last}${whose}`}
-        placeholder={`Go to turn ${first}–${last}`}
+        placeholder="Go to turn…"
         onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
         onKeyDown={({ key, currentTarget }) => key === "Escape" && currentTarget.blur()}
       />
