@@ -79,7 +79,7 @@ def test_a_key_shows_what_has_changed_since_a_request_last_worked(shared_tab: Lo
 def test_escape_in_a_comparison_goes_back_to_the_row_that_had_the_focus(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?namespace=contracts&failed=false")
     tab.press("j", "x", "j", "x", "c")
-    expect(tab.page.get_by_text("Different: messages.")).to_be_visible()
+    expect(tab.page.get_by_text("Different, apart from timing: messages.")).to_be_visible()
     tab.press("s")
     tab.wait_for_path(f"/compare/{log[1]}/{log[0]}")
     tab.press("Escape")
@@ -98,6 +98,6 @@ def test_back_from_a_comparison_returns_the_focus_to_the_row_that_was_checked_la
     for request_id in log[:2]:
         tab.row(request_id).get_by_role("checkbox").check()
     tab.page.get_by_role("link", name="Compare", exact=True).click()
-    expect(tab.page.get_by_text("Different: messages.")).to_be_visible()
+    expect(tab.page.get_by_text("Different, apart from timing: messages.")).to_be_visible()
     tab.page.go_back()
     expect(tab.row(log[1]).locator("a[data-open]")).to_be_focused()

@@ -780,7 +780,7 @@ export type ThreadRow = {
   follows: string | null;
   /** Id of an earlier request with the same messages. `null` if there is none in the 15 minutes before. */
   repeats: string | null;
-  /** `true` if `repeats` is set and the SDK says that this request is a retry (`retry_count`). If the SDK says nothing, `true` if the earlier request failed and had the same `model`. */
+  /** `true` if `repeats` is set, and the SDK says that this request is a retry (`retry_count`), or the earlier request failed, had the same `model`, and started at most a minute before. */
   is_retry: boolean;
   new_messages: NewMessages;
   /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */

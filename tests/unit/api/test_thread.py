@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.support.api_log import client_of, entry_of, record_of
+from tests.support.api_log import START_US, client_of, entry_of, record_of
 from tests.support.bodies import reading_of, request_of
 from tests.support.memory_store import MemoryStore
 
@@ -122,10 +122,13 @@ def test_a_retry_repeats_the_failed_request() -> None:
         ({"failed": True, "model": "llama4"}, {"model": "llama3.2"}, False),
         ({}, {"retry_count": 1}, True),
         ({}, {"retry_count": 0}, False),
-        ({"failed": True}, {"retry_count": 0}, False),
+        ({"failed": True}, {"retry_count": 0}, True),
+        ({"failed": True, "started_at": START_US}, {"started_at": START_US + 60_000_000}, True),
+        ({"failed": True, "started_at": START_US}, {"started_at": START_US + 60_000_001}, False),
+        ({"failed": True, "started_at": START_US}, {"started_at": START_US + 60_000_001, "retry_count": 1}, True),
     ],
 )
-def test_a_repeat_is_a_retry_if_the_sdk_says_so_or_else_after_a_failure_of_the_same_model(
+def test_a_repeat_is_a_retry_soon_after_a_failure_of_the_same_model_or_if_the_sdk_says_so(
     first: dict[str, Any], second: dict[str, Any], is_retry: bool
 ) -> None:
     store = log(entry(1, ["question"], "one", **first), entry(2, ["question"], "two", **second))

@@ -18,6 +18,8 @@ from relaybook.log.store.port import Link, Reader
 _SEARCHED: Final = 400
 #: At most this many attempts are listed.
 _MAX_ATTEMPTS: Final = 20
+#: A request that is sent again later was sent again by a person, or for another reason.
+_RETRIES_WITHIN_US: Final = 60_000_000
 
 
 class Attempt(Struct, kw_only=True):
@@ -31,13 +33,13 @@ class Attempt(Struct, kw_only=True):
 class Retries:
     """Tells which repeats are retries.
 
-    Some SDKs say whether a request is a retry. Otherwise, a repeat is a retry if the request before failed and had the
-    same model.
+    A repeat is a retry if the SDK says so, or if the request before failed, had the same model, and started at most a
+    minute before.
     """
 
     def __init__(self, positions: dict[str, Position], links: Iterable[Link]) -> None:
         self._positions = positions
-        self._failed = {(link.id, link.model) for link in links if link.failed}
+        self._failed = {(link.id, link.model): link.started_at for link in links if link.failed}
 
     def is_retry(self, record: Record) -> bool:
         """Return whether the request is a retry of the request that it repeats."""
@@ -47,9 +49,11 @@ class Retries:
         """Return the id of the attempt before this one. `None` if the request is a first attempt."""
         position = self._positions.get(record.id)
         repeats = None if position is None else position.repeats
-        count = record.retry_count
-        is_retry = (repeats, record.model) in self._failed if count is None else count > 0
-        return repeats if repeats is not None and is_retry else None
+        if repeats is None:
+            return None
+        failed_at = self._failed.get((repeats, record.model))
+        is_soon = failed_at is not None and record.started_at - failed_at <= _RETRIES_WITHIN_US
+        return repeats if record.retry_count or is_soon else None
 
 
 def attempts(reader: Reader, record: Record, deadline_ns: int) -> list[Attempt]:

@@ -55,8 +55,8 @@ class ThreadPart(Struct, kw_only=True):
     is_retry: Annotated[
         bool,
         Meta(
-            description="`true` if `repeats` is set and the SDK says that this request is a retry (`retry_count`). If "
-            "the SDK says nothing, `true` if the earlier request failed and had the same `model`."
+            description="`true` if `repeats` is set, and the SDK says that this request is a retry (`retry_count`), or "
+            "the earlier request failed, had the same `model`, and started at most a minute before."
         ),
     ]
     new_messages: NewMessages
