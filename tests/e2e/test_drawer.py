@@ -356,12 +356,12 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
     return dict(repeated)
 
 
-@pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON", "relaybook replay"])
+@pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON", "replay (CLI)"])
 def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
     expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text(
-        "relaybook ✓" if form == "relaybook replay" else "✓"
+        "✓ (CLI)" if form == "replay (CLI)" else "✓"
     )
     copied = tab.state("navigator.clipboard.readText()")
     match form:
@@ -369,7 +369,7 @@ def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[
             assert copied == f"{tab.dashboard}/requests/{log[3]}"
         case "JSON":
             assert json.loads(copied)["id"] == log[3]
-        case "relaybook replay":
+        case "replay (CLI)":
             assert copied == f"relaybook replay --id {log[3]} --dashboard-url {tab.dashboard}"
         case _:
             assert "Question 2?" in copied

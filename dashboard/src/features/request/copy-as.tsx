@@ -59,7 +59,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;
-        const name = form === "replay" ? "relaybook replay" : form;
+        const name = form === "replay" ? "replay (CLI)" : form;
         return (
           <QuietButton
             key={form}
@@ -68,14 +68,8 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
-            {form === "replay" ? (
-              <code>
-                <span className={css.wide}>relaybook&nbsp;</span>
-                <CopiedText text={form} copied="✓" isCopied={isCopied} />
-              </code>
-            ) : (
-              <CopiedText text={form} copied="✓" isCopied={isCopied} />
-            )}
+            <CopiedText text={form} copied="✓" isCopied={isCopied} />
+            {form === "replay" && <span className={css.wide}>&nbsp;(CLI)</span>}
           </QuietButton>
         );
       })}
