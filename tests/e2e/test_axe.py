@@ -250,7 +250,7 @@ ADDRESSES: Final = {
     "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
     "no conversations": ("/thread?namespace=batch", "main:has-text('not part of a conversation')"),
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
-    "comparison": ("/compare/{answer}/{error}", "main:has-text('Different, apart from timing: result') ins"),
+    "comparison": ("/compare/{answer}/{error}", "main:has-text('Differences (timing not counted): result') ins"),
     "no last successful request": ("/compare/last-good/{thread}", "main:has-text('no other successful request')"),
     "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('does not select a conversation')"),
 }

@@ -607,7 +607,11 @@ def test_a_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("term", "reason"),
     [
-        ("namespace=nothing", "No request matches namespace=nothing. Change the filter, or omit it to replay all"),
+        (
+            "namespace=nothing",
+            "No request matches namespace=nothing. No request has the namespace nothing. Change the filter, or omit it "
+            "to replay all",
+        ),
         (
             "namespace=tv",
             "1 request matches namespace=tv, but none can be replayed, because their bodies are not stored",

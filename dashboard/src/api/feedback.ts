@@ -64,6 +64,8 @@ export function useFeedback({ id, feedback }: Row): readonly RequestFeedback[] {
 export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback, Error, Partial<OwnFeedback>> {
   const client = useQueryClient();
   return useMutation({
+    // One after the other, because each change is added to the feedback before it.
+    scope: { id: `feedback ${id}` },
     mutationFn: async (changes: Partial<OwnFeedback>) => {
       const request = await client.fetchQuery({ ...requestQuery(id), staleTime: 0 });
       const given = client.getQueryData(givenQuery.queryKey)?.[id];

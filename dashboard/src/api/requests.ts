@@ -56,9 +56,9 @@ export function logQuery(search: LogSearch, anchor: string | undefined, changes:
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },
     getPreviousPageParam: (page): PageParam | undefined =>
       page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
-    // Pages in the cache do not change, because new rows come from the live stream. A sorted list is read again each
-    // time it is shown.
-    staleTime: search.sort === undefined ? Number.POSITIVE_INFINITY : 0,
+    // Pages in the cache do not change, because new rows come from the live stream. A list without a live stream is read
+    // again each time it is shown.
+    staleTime: search.sort === undefined && search.live !== false ? Number.POSITIVE_INFINITY : 0,
     placeholderData: keepPreviousData,
   });
 }

@@ -113,7 +113,7 @@ async function convertQuery(search: LogSearch): Promise<void> {
   if (converted !== undefined) throw redirect({ to: ".", search: converted, replace: true });
 }
 
-/** If the last successful request is found, replace its place in the URL by its id. Otherwise, the page says what was found. */
+/** Replace the place of the last successful request in the URL by its id. If there is none, the page says so. */
 async function replaceLastGood({ a, b }: { a: string; b: string }): Promise<void> {
   if (a !== LAST_GOOD) return;
   const found = await queryClient.fetchQuery(lastGoodQuery(b)).catch(() => undefined);

@@ -32,12 +32,15 @@ export function describeValue(name: string, value: string, negated = false): Ter
   return { name: label, verb: negated ? `is not ${verb}` : verb, value: amount(field, number, unit) };
 }
 
+/** Texts that mean something else if they are typed without quotes, such as `-late`, `a:b`, `duration>2s` and `OR`. */
+const NOT_PLAIN_TEXT = /^-|[:<>=]|^(?:AND|OR|NOT)$/u;
+
 /** One value of a term as it is typed in the search box: `-model:gpt-4o*`. The inverse of `typedParams`. */
 export function queryTerm(name: string, value: string, negated: boolean): string {
   const field = fieldOf(name);
   const isPrefix = name.startsWith(PREFIX) || name === "namespace_prefix";
   const isText = field === (negated ? "words" : "said_here");
-  const isPlain = /^[^\s"*]+$/u.test(value) && !(isText && value.includes(":"));
+  const isPlain = /^[^\s"*]+$/u.test(value) && !(isText && NOT_PLAIN_TEXT.test(value));
   const written = isPlain ? value : `"${value.replace(/[\\"]/gu, "\\$&")}"`;
   return `${negated ? "-" : ""}${isText ? "" : `${queryName(field)}:`}${written}${isPrefix ? "*" : ""}`;
 }
@@ -79,6 +82,15 @@ function queryName(field: string): string {
   return `property."${property.replace(/[\\"]/gu, "\\$&")}"`;
 }
 
+/** The word between two values of a filter. Of several values of a term, one is enough, except of texts and numbers. */
+export function conjunction(before: FilterValue, next: FilterValue): "and" | "or" {
+  const field = fieldOf(next.name);
+  const isSameTerm = fieldOf(before.name) === field && !before.negated && !next.negated;
+  return isSameTerm && !isWordTerm(field) && !NUMBER_FIELDS.includes(field) ? "or" : "and";
+}
+
+type FilterValue = { readonly name: string; readonly negated: boolean };
+
 /** The term on one line. */
 export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
@@ -97,8 +109,8 @@ export function orderText(sort: string, order: LogSearch["order"]): string {
 }
 
 /**
- * A search on one line: `namespace is staging · last hour · most expensive first`. The time range is omitted if the search covers
- * all time.
+ * A search on one line: `namespace is staging · last hour · most expensive first`. The time range is omitted if the
+ * search covers all time.
  */
 export function describeSearch({ filter, range, sort, order }: LogSearch): string {
   const terms = filter.flatMap(({ name, values, negated }) =>

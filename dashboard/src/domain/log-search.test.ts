@@ -112,6 +112,20 @@ describe("parameters of a query", () => {
   });
 
   it.each([
+    [[["from", "-24h"]], "?from=-24h"],
+    [
+      [
+        ["to", "-1h"],
+        ["from", "-24h"],
+      ],
+      "?from=-24h&to=-1h",
+    ],
+    [[["to", "-1h"]], "?from=-3d&to=-1h"],
+  ] as const)("replace the whole time range if they have its start: %j", (params, expected) => {
+    expect(formatSearch(addParams(parseSearch("?from=-3d&to=-2d"), params))).toBe(expected);
+  });
+
+  it.each([
     ["?q=x&namespace=a", [["words", "x"]], "?namespace=a&words=x"],
     ["?q=x&not.model=a", [["not.model", "b"]], "?not.model=a&not.model=b"],
     ["?q=x", [], ""],

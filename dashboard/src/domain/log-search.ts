@@ -95,9 +95,10 @@ export function parseSearch(text: string): LogSearch {
   return withColumns(withSort(live ? { filter, range } : { filter, range, live: false }, sort, order), columns);
 }
 
-/** Add parameters to a search. A time range in the parameters replaces the time range of the search. */
+/** Add parameters to a search. A start time in the parameters replaces the time range of the search. */
 export function addParams(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch {
   let { filter, range } = search;
+  if (params.some(([name]) => name === "from")) range = {};
   for (const [name, value] of params) {
     if (name === "from" || name === "to") range = { ...range, [name]: value };
     else if (name.startsWith(NOT)) filter = excludeValue(filter, name.slice(NOT.length), value);

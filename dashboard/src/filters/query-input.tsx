@@ -281,9 +281,9 @@ function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: Pr
 type ApplyQuery = {
   isApplying: boolean;
   /**
-   * Add the query to the filter of the URL in place of the edited value, or open a request if the query is its id. If the API rejects the query, the
-   * URL does not change and the problem is returned. `outdated` means that the user has navigated or submitted again
-   * meanwhile.
+   * Add the query to the filter of the URL in place of the edited value, or open a request if the query is its id. If
+   * the API rejects the query, the URL does not change and the problem is returned. `outdated` means that the user has
+   * navigated or submitted again meanwhile.
    */
   applyQuery: (typed: Typed, edited: EditedTerm | undefined) => Promise<"applied" | "outdated" | Problem>;
 };

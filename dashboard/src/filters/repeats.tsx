@@ -47,7 +47,7 @@ function searches(filter: Filter, field: string): boolean {
   return filter.some(({ name, negated }) => !negated && fieldOf(name) === field);
 }
 
-/** Says how many requests repeat a searched text, with a button that shows or hides them. Not shown if there are none. */
+/** The number of requests that repeat a searched text, with a button that shows or hides them. Hidden if it is 0. */
 export function RepeatsBar() {
   const go = useLogNavigate();
   const repeats = useRepeats(useLogSearch());

@@ -45,6 +45,14 @@ it("moving the pointer over other elements does not delay the end of the hover",
   expect(hover.hovered).toBeUndefined();
 });
 
+it("a menu that was opened by key is not replaced by that of the value under the pointer", () => {
+  const { hover } = hoverLink();
+  const row = document.createElement("a");
+  act(() => hover.openInRow(row, "namespace", "staging"));
+  act(() => void vi.advanceTimersByTime(1_000));
+  expect(hover.hovered).toMatchObject({ value: "staging", menu: true });
+});
+
 it("the menu opens only if the pointer rests on the value", () => {
   const { hover } = hoverLink();
   act(() => void vi.advanceTimersByTime(500));

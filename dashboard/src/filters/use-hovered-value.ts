@@ -66,10 +66,11 @@ export class ValueHover {
   readonly openInRow = (returnTo: HTMLAnchorElement, name: string, value: string): void => {
     const shown = returnTo.closest("tr")?.querySelector<HTMLAnchorElement>(`a[data-field="${name}"]`);
     const link = shown ?? returnTo;
+    this.keepOpen();
     this.set({ name, value, at: link.getBoundingClientRect(), link, hasMenu: true, menu: true, returnTo });
   };
 
-  /** Keep the menu open while the pointer is on it. */
+  /** Keep the menu open while the pointer is on it, or while it has the focus. */
   readonly keepOpen = (): void => clearTimeout(this.timer);
 
   /** Event handlers of the page layout. */
@@ -119,6 +120,7 @@ export class ValueHover {
       if (event.key !== "m" || event.ctrlKey || event.metaKey || event.altKey || link === null) return;
       event.preventDefault();
       event.stopPropagation();
+      this.keepOpen();
       this.set(hoveredValueAt(link, true, true));
     },
   };

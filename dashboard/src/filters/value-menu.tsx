@@ -106,7 +106,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
           Exclude
         </Menu.Item>
         {name === "namespace" && (
-          <Menu.Item onClick={togglePin} closeMenuOnClick={false} rightSection={<kbd>p</kbd>}>
+          <Menu.Item onClick={togglePin} closeMenuOnClick={false}>
             {label === undefined ? "Pin" : "Unpin"}
           </Menu.Item>
         )}

@@ -32,7 +32,7 @@ export function AppLink({ href, onFollow, hasModifiers = false, children, ...att
   );
 }
 
-/** A request whose row is selected and keeps its position, `top` pixels below the top of the log. */
+/** A request whose row is selected and stays `top` pixels below the top of the log, but never behind the header. */
 export type Anchor = { readonly id: string; readonly top: number };
 
 declare module "@tanstack/react-router" {

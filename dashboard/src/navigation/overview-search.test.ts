@@ -12,14 +12,16 @@ describe("the URL of the overview", () => {
     expect(read("?from=-1h")).toMatchObject({ search: { range: { from: "-1h" } } });
   });
 
-  it.each(["model", "property.user-id", undefined])("keeps filter, range, grouping and pause: %s", (by) => {
+  it.each(["model", "property.user-id", undefined])("keeps filter, range and grouping: %s", (by) => {
     const search = {
       filter: replaceValue(replaceValue([], "model", "gpt-4o"), "namespace", "a b&c"),
       range: { from: "-7d" },
     };
     expect(read(formatOverview(search, by))).toEqual({ search, by });
-    const paused = { ...search, range: {}, live: false } as const;
-    expect(read(formatOverview(paused, by))).toEqual({ search: paused, by });
+  });
+
+  it("is not paused by a link from a paused log", () => {
+    expect(read("?model=o1&live=off").search).not.toHaveProperty("live");
   });
 
   it("does not use the field of the grouping as a filter", () => {

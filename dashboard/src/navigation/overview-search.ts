@@ -8,8 +8,10 @@ import { formatPairs, type LogSearch, parseSearch, toApiParams } from "~/domain/
 /** The search of the log, and the field that the charts are grouped by. */
 export type Overview = { readonly search: LogSearch; readonly by: string | undefined };
 
-/** Move `by` out of the filter, because `parseSearch` returns `by` as a term of the filter. */
-export function readOverview(search: LogSearch): Overview {
+/**
+ * Move `by` out of the filter, because `parseSearch` returns `by` as a term of the filter. Only the log can be paused.
+ */
+export function readOverview({ live: _, ...search }: LogSearch): Overview {
   return {
     search: { ...search, filter: search.filter.filter((term) => term.name !== "by") },
     by: search.filter.find((term) => term.name === "by")?.values[0],
@@ -20,7 +22,6 @@ export function readOverview(search: LogSearch): Overview {
 export function formatOverview(search: LogSearch, by: string | undefined): string {
   const pairs = toApiParams(search);
   if (by !== undefined) pairs.push(["by", by]);
-  if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);
 }
 

@@ -27,7 +27,7 @@ export const ACTIONS = {
   compareLastGood: { name: "Compare the open request with the last successful request", keys: ["w"] },
   swap: { name: "Swap the two compared requests", keys: ["s"] },
   onlyNamespace: { name: "Filter by the namespace of the row", keys: ["n"] },
-  valueMenu: { name: "Open the menu of the row’s namespace, or of the value reached with Tab", keys: ["m"] },
+  valueMenu: { name: "Open the namespace menu of the row", keys: ["m"] },
   pin: { name: "Pin or unpin the namespace of the row", keys: ["p"] },
   response: { name: "Go to the response of the open request", keys: ["r"] },
   conversation: { name: "Open the conversation view of the open request", keys: ["t"] },

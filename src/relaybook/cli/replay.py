@@ -123,8 +123,8 @@ def _none_found(log: LogSource, replayer: Replayer, terms: Terms, filters: Seque
     query = " and ".join(filters)
     if not replayer.omitted:
         return (
-            f"No request matches {query}. Change the filter, or omit it to replay all requests, also those that are "
-            f"logged later.{hint(log, terms)}"
+            f"No request matches {query}.{hint(log, terms)} Change the filter, or omit it to replay all requests, also "
+            "those that are logged later."
         )
     match = plural(replayer.omitted, "request matches", "requests match")
     return f"{match} {query}, but none can be replayed, because their bodies are not stored. Change the filter."

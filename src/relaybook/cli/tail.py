@@ -57,7 +57,7 @@ def tail(
     if not is_complete:
         _report_time_limit("older requests")
     elif not printed:
-        query = " and ".join(filters)
+        query = escape(" and ".join(filters))
         reason = f"No request matches {query}." if query else "No requests yet."
         # A directory needs no message: --data names it, or ``open_log`` has printed it.
         source = f" The log was read from {log.name}." if isinstance(log, ServerLog) else ""

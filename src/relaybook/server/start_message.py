@@ -1,4 +1,4 @@
-"""Print the start message of the server: its addresses, its data directory, and how long the log is kept."""
+"""Print the start message of the server: its addresses, its data directory, the retention, and the disk."""
 
 import os
 import shutil
@@ -26,9 +26,9 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
     days = days_left(data, settings, free)
     estimate = f" (about {days:.0f} days at last week's rate)" if days is not None else ""
     disk_full = (
-        "if the disk is full, requests are refused (with --when-log-fails forward, requests are forwarded unlogged)"
+        "requests are refused (with --when-log-fails forward, requests are forwarded unlogged)"
         if settings.when_log_fails == "refuse"
-        else "if the disk is full, requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
+        else "requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
     )
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
     listens = f"  (the relay listens on {settings.listen})" if settings.relay_url else ""
@@ -42,7 +42,8 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         f"{_routes_text(settings, base_url)}"
         f"dashboard  {dashboard}{public_url}\n"
         f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
-        f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
+        f"log        {policy}\n"
+        f"disk       {free / 1e9:.0f} GB free{estimate}; when the disk is full, {disk_full}"
     )
 
 

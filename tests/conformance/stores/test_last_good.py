@@ -128,6 +128,13 @@ def test_the_message_says_what_starts_the_same(store: Store, system: str, start:
     assert ask(store, 2).message == f"A is the last successful request before B, and its {start} starts the same."
 
 
+@pytest.mark.parametrize(("text", "what"), [("Invoice 7", "these messages"), ("Invoice 8", "this prompt")])
+def test_the_message_says_that_only_a_later_request_was_successful(store: Store, text: str, what: str) -> None:
+    assert found(store, [entry(1, "Invoice 7", failed=True, status=500), entry(2, text)], 1)[2]
+    expected = f"No earlier request with {what} was successful. A is a later request that was successful."
+    assert ask(store, 1).message == expected
+
+
 def test_a_request_without_bodies_has_only_a_nearest_request(store: Store) -> None:
     bare = entry_of(record_of(2, body_state="no_bodies", method="POST", path=PATH, failed=True), None, None)
     assert found(store, [entry(1, "Invoice 7"), bare], 2) == (1, "same_model", False)

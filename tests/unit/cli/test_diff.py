@@ -29,7 +29,7 @@ def test_the_report_has_only_the_differences_marked_with_signs() -> None:
     lines = report(found).splitlines()
     assert lines[0].startswith("a  00000000-0000-7000-8000-000000000000")
     assert "   ios  gpt-4o-mini  ✓ 200" in lines
-    assert "Different, apart from timing: user, namespace, 1 parameter, system prompt." in lines
+    assert "Differences (timing not counted): user, namespace, 1 parameter, system prompt." in lines
     assert "── namespace and properties" in lines
     assert "   temperature           0.5 → 1.5" in lines
     assert "   duration              1.03 s → 1.23 s" in lines

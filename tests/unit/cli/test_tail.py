@@ -127,5 +127,7 @@ def test_without_results_it_prints_a_hint(
     assert module.tail(settings, ["model=gpt*"], lines=3) == 0
     output = capsys.readouterr().err
     assert output.startswith("No request matches model=gpt*. A * after = is")
+    assert module.tail(settings, ["model=a\x1bb"], lines=3) == 0
+    assert capsys.readouterr().err.startswith("No request matches model=a\\x1bb.")
     assert module.tail(settings, [], lines=3) == 0
     assert capsys.readouterr().err == "No requests yet.\n"

@@ -33,7 +33,7 @@ def test_the_start_message_lists_only_namespaces_with_their_own_retention(
     namespaces = {"test-*": NamespaceSettings(log="no-bodies"), "eval-*": NamespaceSettings(keep_days=7)}
     settings = Settings(data=tmp_path, namespaces=namespaces, disk_budget="none")
     start_message.print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
-    assert "kept without an age limit; eval-* requests 7 days;" in capsys.readouterr().out
+    assert "kept without an age limit; eval-* requests 7 days\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_start_message_says_when_the_oldest_requests_are_removed(
     settings = Settings(data=tmp_path, disk_budget=budget)
     start_message.print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
     printed = capsys.readouterr().out
-    assert f"the oldest requests are removed {until}; " in printed if until else "are removed" not in printed
+    assert f"the oldest requests are removed {until}\n" in printed if until else "are removed" not in printed
 
 
 def test_after_an_upgrade_the_message_counts_the_requests_that_were_not_read_completely(

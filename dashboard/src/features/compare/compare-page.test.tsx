@@ -24,7 +24,7 @@ function comparison(changes: Partial<Comparison> = {}): Comparison {
 }
 
 const DIFFERENT = comparison({
-  summary: "Different, apart from timing: model, 1 parameter, system prompt, messages.",
+  summary: "Differences (timing not counted): model, 1 parameter, system prompt, messages.",
   facts: [
     { group: "request", name: "model", label: "model", a: "gpt-4o-mini", b: "gpt-4o" },
     { group: "timing", name: "duration_ms", label: "duration", a: 412, b: null },
@@ -115,7 +115,7 @@ it("says that requests are equal, and what could not be compared", async () => {
 it("marks estimates, and says in words how a stream ended", async () => {
   await compare(
     comparison({
-      summary: "Different, apart from timing: end of stream.",
+      summary: "Differences (timing not counted): end of stream.",
       a: { ...A, stream_ended: "done" },
       b: { ...B, stream_ended: "cut", tokens_estimated: true },
       facts: [
@@ -137,7 +137,7 @@ it("marks estimates, and says in words how a stream ended", async () => {
 
 it("a long name breaks after a dot", async () => {
   const parameters = [{ name: "stream_options.include_usage", a: "true", b: "false" }];
-  await compare(comparison({ summary: "Different, apart from timing: 1 parameter.", parameters }));
+  await compare(comparison({ summary: "Differences (timing not counted): 1 parameter.", parameters }));
   expect(screen.getByRole("term").querySelector("bdi")?.innerHTML).toBe("stream_options.<wbr>include_usage");
 });
 
@@ -145,7 +145,7 @@ it("one difference is not several", async () => {
   const text = { pieces: [{ kind: "equal" as const, at: 0, omitted: 1, end: "x" }], more: 1 };
   await compare(
     comparison({
-      summary: "Different, apart from timing: response.",
+      summary: "Differences (timing not counted): response.",
       response: [{ kind: "changed", a: 0, b: 0, text }],
     }),
   );
@@ -157,7 +157,7 @@ it("says if texts are too different", async () => {
   const text = { pieces: [{ kind: "removed" as const, at: 0, text: "x" }], too_different: true, more: 7 };
   await compare(
     comparison({
-      summary: "Different, apart from timing: response.",
+      summary: "Differences (timing not counted): response.",
       response: [{ kind: "changed", a: 0, b: 0, text }],
     }),
   );

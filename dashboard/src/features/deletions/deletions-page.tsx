@@ -116,7 +116,7 @@ function Receipt({ receipt, params }: { receipt: DeletionReceipt; params: Params
         {plural(removed_at === null ? requests : removed, "request")}
         {isVerified && describeDeleted(params)}{" "}
         {removed_at === null
-          ? "are being deleted."
+          ? `${requests === 1 ? "is" : "are"} being deleted.`
           : done_at === null
             ? "removed from the log, not yet erased from the disk."
             : "removed from the log and erased from the disk."}

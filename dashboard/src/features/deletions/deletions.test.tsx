@@ -98,6 +98,23 @@ it("a receipt has a link to the requests that match now", async () => {
   expect(link.parentElement).toHaveTextContent(/^2 requests match the filter, checked 2026-11-23/);
 });
 
+it.each([
+  ["?user=cy&user=di&to=2026-11-21T13:00:00Z", "9 requests where user is cy or user is di removed from the log"],
+  ["?not.model=o1&not.model=o3", "9 requests where model is not o1 and model is not o3 removed from the log"],
+  ["?not.model=o1", "9 requests where model is not o1 removed from the log"],
+  ["?prompt=a&prompt=b", "9 requests where prompt: a and prompt: b removed from the log"],
+])("a receipt says which requests were deleted: %s", async (search, text) => {
+  answer({ ...DONE, check: CHECK });
+  await openReceipt(search);
+  expect(await screen.findByText(/removed from the log/)).toHaveTextContent(text);
+});
+
+it("a receipt of one request that is being deleted is in the singular", async () => {
+  answer({ ...REMOVING, requests: 1, removed: 0 });
+  await openReceipt("");
+  expect(await screen.findByText("1 request is being deleted.")).toBeVisible();
+});
+
 it("a receipt is marked as not final until the requests are erased", async () => {
   answer(ERASING);
   await openReceipt("");

@@ -5,7 +5,7 @@ import { countQuery } from "~/api/requests";
 import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
 import { removeValue } from "~/domain/filter";
-import { describeValue, termLabel } from "~/domain/filter-text";
+import { conjunction, describeValue, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
@@ -43,9 +43,10 @@ export function OverviewEmpty() {
         No requests{hasRange && <> ({formatTimeRange(search.range)})</>}
         {values.map((term, at) => {
           const words = describeValue(term.name, term.value, term.negated);
+          const before = values[at - 1];
           return (
             <span key={`${term.negated}${term.name}=${term.value}`}>
-              {at === 0 ? " where " : " and "}
+              {before === undefined ? " where " : ` ${conjunction(before, term)} `}
               <strong>
                 {words.name} {words.verb} <bdi>{words.value}</bdi>
               </strong>

@@ -11,7 +11,7 @@ import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 import { useTurn } from "./turn-navigation";
 
-/** Links to comparisons of the request: with its previous turn, if there is one, and with the last successful request. */
+/** Links to comparisons of the request with its previous turn, if it has one, and with the last successful request. */
 export function CompareLinks({ request }: { request: RequestDetail }) {
   const before = useTurn(request)?.before ?? null;
   return (

@@ -59,7 +59,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;
-        const name = form === "replay" ? "replay (CLI)" : form;
+        const name = nameOf(form);
         return (
           <QuietButton
             key={form}
@@ -74,11 +74,11 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
         );
       })}
       <span className="visually-hidden" role="status">
-        {result?.state === "copied" && `Copied as ${result.form}. ${result.note ?? ""}`}
+        {result?.state === "copied" && `Copied as ${nameOf(result.form)}. ${result.note ?? ""}`}
       </span>
       {result?.state === "selected" && (
         <SelectedText
-          name={result.form}
+          name={nameOf(result.form)}
           text={result.copied.text}
           note={result.copied.note}
           onClose={() => setLast(undefined)}
@@ -91,7 +91,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       )}
       {result?.state === "failed" && (
         <Paper className={css.message} withBorder px={12} py={8} role="alert">
-          {result.form} could not be copied: {result.message}{" "}
+          {nameOf(result.form)} could not be copied: {result.message}{" "}
           <QuietButton label="Close" onClick={() => setLast(undefined)}>
             ✕
           </QuietButton>
@@ -151,6 +151,11 @@ function select(element: HTMLTextAreaElement | null): void {
 
 const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON", "replay"] as const;
 type CopyFormat = (typeof COPY_FORMATS)[number];
+
+function nameOf(form: CopyFormat): string {
+  return form === "replay" ? "replay (CLI)" : form;
+}
+
 const REPLAY_TITLE = "Copy a command that plays this response again to your own client";
 
 /** `note` says how to use the text. */

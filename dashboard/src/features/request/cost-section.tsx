@@ -59,7 +59,8 @@ const PRICED_BY_SETTINGS: ReadonlySet<string> = new Set(
 function HowToSetPrice({ request }: { request: RequestDetail }) {
   const model = request.response_model ?? request.model ?? "my-model";
   const lines = [`[prices.${JSON.stringify(model)}]`, "input_mtok = 0.5   # an example", "output_mtok = 2"].join("\n");
-  const command = `relaybook reread ${shellWord(`model=${model}`)}`;
+  // The filter compares the model of the request.
+  const command = `relaybook reread ${shellWord(`model=${request.model ?? model}`)}`;
   return (
     <Disclosure summary="How to set the price">
       <p>Add the model to relaybook.toml, with its prices in dollars per million tokens, and reload the server:</p>

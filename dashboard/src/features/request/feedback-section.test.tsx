@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -74,6 +74,15 @@ it("keeps the score when a label and a comment are added, and keeps both when th
   expect(await section.findByRole("link", { name: "Filter by label wrong_sum" })).toBeVisible();
   await userEvent.click(section.getByRole("button", { name: /Good/ }));
   await waitFor(() => expect(sent[2]).toEqual({ ...sent[1], score: 1 }));
+});
+
+it("keeps a comment when the score is given before the comment is saved", async () => {
+  const { section } = await open();
+  await userEvent.type(section.getByRole("textbox", { name: "Comment" }), "Rude.");
+  fireEvent.click(section.getByRole("button", { name: "Save" }));
+  fireEvent.click(section.getByRole("button", { name: /Bad/ }));
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toMatchObject({ score: -1, comment: "Rude." });
 });
 
 it("does not send feedback without content", async () => {

@@ -7,7 +7,7 @@ import { useIsDeleted } from "~/api/deletions";
 import { countQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import { addValue, type Filter, fieldOf, isWordTerm, PREFIX, removeValue, selectedValues } from "~/domain/filter";
-import { describeValue, termLabel } from "~/domain/filter-text";
+import { conjunction, describeValue, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH, type LogSearch, toApiParams, withSort } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
@@ -107,9 +107,10 @@ function Asked({ values }: { values: readonly Value[] }) {
   }
   return values.map(({ name, value, negated }, at) => {
     const text = describeValue(name, value, negated);
+    const before = values[at - 1];
     return (
       <Fragment key={termLabel(text)}>
-        {at === 0 ? " where " : " and "}
+        {before === undefined ? " where " : ` ${conjunction(before, { name, negated })} `}
         <strong>
           {`${text.name} ${text.verb}`.trim()} <bdi>{text.value}</bdi>
         </strong>

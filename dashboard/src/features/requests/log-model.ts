@@ -79,6 +79,14 @@ export function showPending(log: LiveLog): LiveLog {
   return { ...log, visible: keepIfEqual(log.visible, wanted(log)) };
 }
 
+/** The rows without the ended requests that started before a time, in milliseconds since 1970. */
+export function startedSince(rows: readonly Row[], at: number): readonly Row[] {
+  return keepIfEqual(
+    rows,
+    rows.filter(({ outcome, started_at }) => outcome === "open" || Date.parse(started_at) >= at),
+  );
+}
+
 function keepIfEqual(last: readonly Row[], next: readonly Row[]): readonly Row[] {
   return last.length === next.length && last.every((row, index) => row === next[index]) ? last : next;
 }

@@ -149,7 +149,7 @@ export const LogTable = memo(function LogTable(props: Props) {
                 <tr className={css.lead} style={{ height: place.paddingTop }}>
                   {place.paddingTop > MIN_NOTE_HEIGHT && (
                     <td colSpan={columns.length}>
-                      {list.includesNewest && "No newer requests match. This space keeps the selected row in place."}
+                      {list.includesNewest && "No newer requests match. The gap keeps the selected row in place."}
                     </td>
                   )}
                 </tr>

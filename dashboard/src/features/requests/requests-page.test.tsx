@@ -104,6 +104,17 @@ it.each(["?sort=cost_usd", "?sort=cost_usd&live=off"])("the key l does not chang
   expect(where()).toBe(`/requests${search}`);
 });
 
+it.each([
+  ["?columns=model", "?live=off&columns=model"],
+  ["?live=off&columns=model", "?columns=model"],
+])("the key l pauses or resumes the log, and keeps the columns of the link: %s", async (search, expected) => {
+  answerThread({ ...OTHERS, requests: () => ({ ...PAGE, data: [sampleRequest()], running: [] }) });
+  const { where } = await renderAt(search, <RequestsPage />);
+  await screen.findByRole("table");
+  await userEvent.keyboard("l");
+  expect(where()).toBe(`/requests${expected}`);
+});
+
 it("a sorted log that could not be read does not say that no request has a value", async () => {
   answerThread(OTHERS);
   await renderAt("?sort=cost_usd", <RequestsPage />);

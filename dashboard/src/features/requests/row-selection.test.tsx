@@ -118,6 +118,15 @@ it("a running request cannot be exported", () => {
   expect(endedIds(result.current, rows)).toEqual(["b"]);
 });
 
+it("offers no export of running requests only", async () => {
+  const rows = [sampleRequest({ id: "a", outcome: "open" }), sampleRequest({ id: "b" })];
+  const { result } = renderHook(() => useRowSelection("1", rows));
+  act(() => result.current.toggle("a"));
+  await renderAt("", <SelectionBar selection={result.current} rows={rows} />);
+  expect(screen.getByRole("button", { name: "Clear selection" })).toBeVisible();
+  expect(screen.queryByRole("button", { name: "Export selected…" })).toBeNull();
+});
+
 it("selects all rows, or none if all are selected", () => {
   const { result } = selectionOf();
   act(() => result.current.toggle("b"));

@@ -1,4 +1,7 @@
-/** Select rows in order to copy or compare them: a checkbox in each row and in the head, a switch for phones, and the actions. */
+/**
+ * Select rows in order to copy or compare them: a checkbox in each row and in the head, a switch for phones, and the
+ * actions.
+ */
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -167,6 +170,7 @@ export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
 /** The actions for the selected rows. They are not shown if no rows are selected. */
 export function SelectionBar({ selection, rows }: { selection: RowSelection; rows: readonly Row[] }) {
   const { ids, clear, areAllSelected, isEveryMatch } = selection;
+  const ended = endedIds(selection, rows);
   // The filter bar reads the number of matches.
   const counted = useQuery({ ...countQuery(useLogSearch()), enabled: false });
   const matches = counted.isPlaceholderData ? undefined : counted.data;
@@ -200,7 +204,7 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
           </CopyButton>
         </>
       )}
-      <ExportButton text="Export selected…" matches={matches} selected={endedIds(selection, rows)} />
+      {ended?.length !== 0 && <ExportButton text="Export selected…" matches={matches} selected={ended} />}
       <Button
         variant="default"
         size="compact-xs"

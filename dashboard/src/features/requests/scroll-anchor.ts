@@ -32,9 +32,11 @@ export function useScrollAnchor({ scroller, list, items, measures, anchor, step 
   const seen = useRef<Seen>({ list: "", row: undefined, step: undefined });
   const { row: rowHeight, head } = measures;
   const at = useMemo(() => indexOf(items, anchor?.id), [items, anchor?.id]);
-  const paddingTop = anchor === undefined || at === -1 ? 0 : Math.max(0, anchor.top - head - at * rowHeight);
+  // The table header does not cover the row.
+  const top = Math.max(head, anchor?.top ?? 0);
+  const paddingTop = at === -1 ? 0 : Math.max(0, top - head - at * rowHeight);
   const height = scroller.current?.clientHeight ?? 0;
-  const reach = at === -1 ? 0 : head + paddingTop + at * rowHeight - (anchor?.top ?? 0) + height;
+  const reach = at === -1 ? 0 : head + paddingTop + at * rowHeight - top + height;
   const paddingBottom = Math.max(0, reach - head - paddingTop - items.length * rowHeight);
 
   useLayoutEffect(() => {
@@ -44,13 +46,13 @@ export function useScrollAnchor({ scroller, list, items, measures, anchor, step 
     if (list === PREVIOUS_LIST && seen.current.step === step) return;
     if (seen.current.list !== list) {
       const left = list === PREVIOUS_LIST || step === undefined ? undefined : ANCHORS.get(step);
-      seen.current = { list, row: left ?? anchor, step };
+      seen.current = { list, row: left ?? (anchor && { id: anchor.id, top }), step };
       if (seen.current.row === undefined) element.scrollTop = 0;
     }
     const row = seen.current.row;
     const index = indexOf(items, row?.id);
     if (row !== undefined && index !== -1) element.scrollTop = head + paddingTop + index * rowHeight - row.top;
-  }, [scroller, list, items, paddingTop, rowHeight, head, anchor, step]);
+  }, [scroller, list, items, paddingTop, rowHeight, head, anchor, top, step]);
 
   const onScroll = () => {
     const element = scroller.current;

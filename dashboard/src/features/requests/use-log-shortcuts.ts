@@ -70,6 +70,7 @@ export function useLogShortcuts(options: Options): void {
   };
   const actions = (): Runs => {
     const row = rows.find((each) => each.id === selected);
+    const { live, ...whileLive } = search;
     return {
       onlyNamespace: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
       select: row && (() => selection.toggle(row.id)),
@@ -79,12 +80,7 @@ export function useLogShortcuts(options: Options): void {
       // A sorted log is not live.
       pause:
         search.sort === undefined &&
-        (() =>
-          go({
-            search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
-            anchor,
-            replace: true,
-          })),
+        (() => go({ search: live === false ? whileLive : { ...search, live: false }, anchor, replace: true })),
       search: () => box.current?.focus(),
       allNamespaces: () => goTo(clearNamespaces(search.filter)),
       removeLast: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { countQuery } from "~/api/requests";
@@ -178,6 +178,33 @@ it("a log that is read again does not show the rows of an earlier list", async (
   data = rows("b");
   press("again");
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
+});
+
+it("a paused log that is shown again is read again", async () => {
+  let data = rows("a");
+  answerLog(() => ({ data, running: [] }));
+  await renderAt("?live=off", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  press("leave");
+  data = rows("b", "a");
+  press("leave");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"] }));
+});
+
+it("rows that have left a relative time range disappear, unless the reader has scrolled", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  const startedAgo = (id: string, seconds: number, outcome: "open" | "complete" = "complete") =>
+    sampleRequest({ id, outcome, started_at: new Date(Date.now() - seconds * 1_000).toISOString() });
+  answerLog(() => ({ data: [startedAgo("b", 1), startedAgo("a", 899)], running: [startedAgo("r", 899, "open")] }));
+  rowsMayMove = false;
+  await renderAt("?from=-15m", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "b", "a"] }));
+  await act(() => vi.advanceTimersByTimeAsync(10_000));
+  expect(shown()).toMatchObject({ rows: ["r", "b", "a"] });
+  rowsMayMove = true;
+  await act(() => vi.advanceTimersByTimeAsync(10_000));
+  expect(shown()).toMatchObject({ rows: ["r", "b"] });
+  vi.useRealTimers();
 });
 
 it("while a failed read is retried, the error stays, and earlier rows do not reappear", async () => {

@@ -1,21 +1,36 @@
 /** The log as loaded pages plus live rows. */
 
+import { useInterval } from "@mantine/hooks";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { serverTime } from "~/api/client";
 import { useRemovalProgress } from "~/api/deletions";
 import { type HoldReason, heldQuery, useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { useLogChanges } from "~/api/status";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
 import { type LogSearch, queryText, toListParams, withColumns, withSort } from "~/domain/log-search";
+import { parseTimestamp } from "~/domain/time-range";
 import type { LikelyValue, RequestCount, RequestPage, Row } from "~/generated/api-types";
-import { createLiveLog, type LiveLog, MAX_LIVE, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
+import {
+  createLiveLog,
+  type LiveLog,
+  MAX_LIVE,
+  pendingCount,
+  receiveRows,
+  reconcile,
+  showPending,
+  startedSince,
+} from "./log-model";
 
 /** Above this rate new rows stay pending. */
 const RUSH_PER_SECOND = 50;
 
 /** Up to this rate, the counts are read again with each row. */
 const CALM_PER_SECOND = 5;
+
+/** A row that leaves a relative time range disappears after at most this time. */
+const RANGE_MS = 5_000;
 
 /** The key of the list while rows of the previous filter are still shown. */
 export const PREVIOUS_LIST = "previous";
@@ -173,10 +188,19 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     key,
   );
 
-  const rows = useMemo(() => {
+  const all = useMemo(() => {
     const added = isAtNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
     return added.length === 0 ? history : added.concat(history);
   }, [history, known, live.visible, isAtNewest]);
+  // Rows that started before the start of a range such as the last hour disappear while the rows may move.
+  const [since, setSince] = useState<{ key: string; at: number }>();
+  const rows = useMemo(() => (since?.key === key ? startedSince(all, since.at) : all), [all, since, key]);
+  const dropOld = () => {
+    if (!isLiveOn || !range.from?.startsWith("-") || mayMove.onNewRows() !== undefined) return;
+    const at = parseTimestamp(range.from, serverTime())?.getTime();
+    if (at !== undefined && startedSince(rows, at) !== rows) setSince({ key, at });
+  };
+  useInterval(dropOld, RANGE_MS, { autoInvoke: true });
 
   const pending = live.hasGap ? 0 : pendingCount(live, known);
   useHeld(pending > 0 || live.hasGap ? hold : undefined);

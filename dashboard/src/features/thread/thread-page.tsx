@@ -32,7 +32,8 @@ import { MAX_PENDING, mayBeConversation, type ThreadState, useThread } from "./u
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /**
- * The conversations of one namespace, session or property value in chronological order, with the new messages of each request.
+ * The conversations of one namespace, session or property value in chronological order, with the new messages of each
+ * request.
  */
 export function ThreadPage() {
   const inUrl = useLogSearch();

@@ -40,10 +40,10 @@ function goTo(turn: HTMLElement | undefined): void {
   turn?.scrollIntoView?.({ block: "start" });
 }
 
-/** The opened request is in the first row below the head of the log, so that no space is left above it. */
-const TOP_PX = 28;
-
-/** Returns a function that opens a request of the thread beside the log. Back and Escape return to its turn. */
+/**
+ * Returns a function that opens a request of the thread beside the log, in the first row. Back and Escape return to its
+ * turn.
+ */
 export function useOpenRequest(): (id: string) => void {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -51,7 +51,7 @@ export function useOpenRequest(): (id: string) => void {
   return useCallback(
     (id) => {
       goToThread(search.filter, id, true);
-      go({ search, id, anchor: { id, top: TOP_PX }, isFromThread: true });
+      go({ search, id, anchor: { id, top: 0 }, isFromThread: true });
     },
     [search, go, goToThread],
   );

@@ -282,10 +282,9 @@ def _answer(
 def _message(relation: Relation | None, prompt: _Prompt | None, *, is_alike: bool, is_later: bool) -> str:
     if relation is None:
         return "The namespace has no other successful request."
-    if is_later and relation == "same_messages":
-        return "No earlier request with these messages was successful. A is the first successful one after B."
     if is_later and is_alike:
-        return "No earlier request with this prompt was successful. A is the first successful one after B."
+        what = "these messages" if relation == "same_messages" else "this prompt"
+        return f"No earlier request with {what} was successful. A is a later request that was successful."
     start = "system prompt" if prompt is not None and prompt.has_system else "first message"
     which = "first successful request after" if is_later else "last successful request before"
     described = _MESSAGES[relation].format(start=start)

@@ -91,7 +91,7 @@ class Differences(NamedTuple):
         ]
         names = [name for name, differs in parts if differs]
         if names:
-            return f"Different, apart from timing: {', '.join(names)}."
+            return f"Differences (timing not counted): {', '.join(names)}."
         if self.missing:
             return "What could be compared is equal."
         only = _only(self.facts)

@@ -13,6 +13,8 @@ from relaybook.settings.suggestions import suggest
 MAX_VALUES: Final = 100
 #: The page exports selected requests by their ids.
 MAX_IDS: Final = 1_000
+#: Error messages show at most this many characters of a name or a value.
+_MAX_SHOWN: Final = 80
 #: If one of these fields has several values, all values must match. For any other field, one matching value is enough.
 ALL_MUST_MATCH: Final = frozenset({*SECTIONS, *NUMBERS, SCORE})
 
@@ -49,7 +51,7 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
 def parse_flag(name: str, text: str | None, *, default: bool) -> bool:
     """Parse the value of a parameter that is true or false. Raises BadFilter."""
     if text not in (None, "true", "false"):
-        raise BadFilter(name, f"{name} is {text[:80]!r}: expected true or false.")
+        raise BadFilter(name, f"{name} is {text[:_MAX_SHOWN]!r}: expected true or false.")
     return default if text is None else text == "true"
 
 
@@ -81,12 +83,13 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
             first, dot, rest = wanted.partition(".")
             suggestion = suggest(wanted, (*NAMES, *other_names))
             prefix = raw_name.removesuffix(wanted)
-            as_property = Correction(f"{prefix}property.{wanted[:80]}={value[:80]}", "To filter by a property")
-            corrections = [as_property] if wanted[:1].isalpha() else []
+            property_term = f"{prefix}property.{wanted}={value if len(value) <= _MAX_SHOWN else '…'}"
+            is_name = wanted[:1].isalpha() and len(wanted) <= _MAX_SHOWN
+            corrections = [Correction(property_term, "To filter by a property")] if is_name else []
             if dot and rest and suggest(first, ("property",)):
-                suggestion, corrections = f" Did you mean property.{rest[:80]}?", []
+                suggestion, corrections = f" Did you mean property.{rest[:_MAX_SHOWN]}?", []
             known = ", ".join((*NAMES, "property.<name>", "q", *other_names))
-            reason = f"{raw_name[:80]!r} is not a known parameter.{suggestion or f' Known: {known}.'}"
+            reason = f"{raw_name[:_MAX_SHOWN]!r} is not a known parameter.{suggestion or f' Known: {known}.'}"
             raise BadFilter(raw_name, reason, corrections=corrections)
         name, negated, is_prefix = parameter
         if name in ("from", "to") and (negated or counts[name, negated]):

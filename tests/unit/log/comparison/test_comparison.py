@@ -115,7 +115,7 @@ def test_one_word_of_the_system_prompt_and_one_parameter_are_all_that_differs() 
         "messages": [{"role": "system", "content": SYSTEM.replace("orders", "tea")}, QUESTION],
     }
     found = compared(b=other)
-    assert found["summary"] == "Different, apart from timing: 1 parameter, system prompt."
+    assert found["summary"] == "Differences (timing not counted): 1 parameter, system prompt."
     assert found["parameters"] == [{"name": "temperature", "a": "0.5", "b": "1.5"}]
     (system,) = found["system"]
     assert changes(system["text"]) == [("removed", "orders"), ("added", "tea")]
@@ -234,7 +234,7 @@ def test_results_tags_and_versions_are_facts() -> None:
         "property.channel": (None, "iOS"),
     }
     assert [each["kind"] for each in found["response"]] == ["removed"]
-    assert found["summary"] == "Different, apart from timing: result, API key, user, 1 property, response."
+    assert found["summary"] == "Differences (timing not counted): result, API key, user, 1 property, response."
 
 
 def test_versions_of_models_are_facts() -> None:

@@ -43,6 +43,7 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
         ("propery.user-id", "x", "is not a known parameter. Did you mean property.user-id?"),
         ("user-id", "42", "Did you mean user? To filter by a property, write property.user-id=42."),
         ("not.team", "a", "To filter by a property, write not.property.team=a."),
+        ("team", "a" * 81, "To filter by a property, write property.team=…."),
         ("q", "modell:x", "is not a known name. Did you mean model? To search"),
         ("property.", "x", "is not a known parameter"),
         ("not.", "x", "is not a known parameter"),
