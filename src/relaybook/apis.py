@@ -126,7 +126,7 @@ APIS: Final = (
         "chat",
         "chat completions",
         ("POST",),
-        ("deployments/{model}/chat/completions", "chat/completions"),
+        ("deployments/{model}/chat/completions", "chat/completions", "agents/completions"),
         is_read=True,
         is_conversation=True,
         sdk_call=_call(
@@ -286,8 +286,8 @@ APIS: Final = (
         _ALL,
         ("conversations", "conversations/{id}", "conversations/{id}/items", "conversations/{id}/items/{id}"),
     ),
-    # The path is that of OpenAI's Assistants, and ends like that of Anthropic's messages.
-    Api("other", "all other paths", ("POST",), ("threads/{model}/messages",)),
+    # These paths end like those of other APIs: OpenAI's Assistants, Perplexity's jobs, and LM Studio's own API.
+    Api("other", "all other paths", ("POST",), ("threads/{model}/messages", "async/chat/completions", "api/v1/chat")),
 )
 #: The kind of nearly all requests. Indexes omit it.
 MOST_COMMON: Final[Kind] = "chat"

@@ -98,6 +98,19 @@ def test_a_damaged_store_is_restored_except_for_the_damaged_records(
     assert restored.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
 
 
+def test_rows_with_impossible_values_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [an_entry(b"body %d" % number) for number in range(500)]
+    data = logged(tmp_path, entries)
+    database = apsw.Connection(str(data.store / DATABASE))
+    database.execute("UPDATE requests SET namespace = CAST(x'ff' AS TEXT) WHERE seq = 7")
+    database.execute("UPDATE requests SET id = x'00' WHERE seq = 9")
+    database.close()
+    set_aside(data.store)
+    assert repair(tmp_path, salvage=True, requeue=False) == 1
+    assert len(found(data)) == 498
+    assert "2 requests could not be read" in capsys.readouterr().out
+
+
 def test_a_damaged_index_loses_no_request(tmp_path: Path) -> None:
     entries = [an_entry(b"body %d" % number) for number in range(3000)]
     data = logged(tmp_path, entries)

@@ -39,6 +39,7 @@ class FakeClient:
         self.keep_alive = True
         self.version_1_0 = False
         self.reset_on_cut = False
+        self.write_paused = False
         self.queued_bytes = 0
         self.sent = b""
         self.calls: list[str] = []
@@ -65,7 +66,6 @@ class FakeUpstream(FakeClient):
 
     def __init__(self) -> None:
         super().__init__()
-        self.write_paused = False
         self.last_received_at = 0.0
         self.reusable, self.lost = True, False
         self.idle_since = self.idle_seconds = 0.0

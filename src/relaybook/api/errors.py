@@ -169,8 +169,12 @@ class ErrorMiddleware:
 
         try:
             await self._app(scope, receive, send_and_track)
-        except Exception:
-            _log.exception("api_failed", extra={"method": scope.get("method"), "path": scope.get("path")})
+        except Exception as failure:
+            method, path, cause = scope.get("method"), scope.get("path"), failure.__cause__
+            if has_started and isinstance(cause, EXPECTED):  # Starlette's error for a late exception
+                _log.warning("response_cut", extra={"method": method, "path": path, "reason": str(cause)})
+                raise cause from None
+            _log.exception("api_failed", extra={"method": method, "path": path})
             if has_started:
                 raise
             error = ApiError(

@@ -20,6 +20,7 @@ from relaybook.journal.reader import list_runs
 from relaybook.log.export.export import labels_of
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Side
+from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.store import open_store
 from relaybook.log.store.entry import Body, Entry
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreUnavailable, UnsupportedSchema, until_writable
@@ -129,12 +130,22 @@ def copy_log(source: Store, target: Store, name: str) -> None:
         for change in changes:
             target.open_labels().change(change)
         saved_filters = reader.saved_filters()
-        for saved in saved_filters:
-            target.open_saved_filters().save_filter(saved)
+        copied = sum(_is_saved(target, saved) for saved in saved_filters)
     already = f"; {plural(skipped, 'was', 'were')} already in the log" if skipped else ""
     were_added = plural(added, "request of the SQLite log was", "requests of the SQLite log were")
     print(f"{were_added} added to {name}{already}.")
-    print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
+    print(f"Pinned namespaces: {len(labels):,}. Saved filters: {copied:,}.")
+    if left := len(saved_filters) - copied:
+        were = plural(left, "saved filter was", "saved filters were")
+        print(f"{were} not copied, because {name} already has {MAX_SAVED_FILTERS}.")
+
+
+def _is_saved(target: Store, saved: SavedFilter) -> bool:
+    try:
+        target.open_saved_filters().save_filter(saved)
+    except TooManySavedFilters:
+        return False
+    return True
 
 
 class _Requests:

@@ -172,9 +172,9 @@ def _copy(store: SetAside, writer: Writer) -> _Salvaged:
         entries.append(entry)
         batch_bytes += entry.record.request_bytes + entry.record.response_bytes
         if len(entries) >= _RECORDS or batch_bytes >= _BATCH_BYTES:
-            _commit(writer, entries)
+            _commit(writer, entries, done)
             entries, batch_bytes = [], 0
-    _commit(writer, entries)
+    _commit(writer, entries, done)
     return done
 
 
@@ -190,8 +190,17 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
         raise CommandFailed(str(error)) from None
 
 
-def _commit(writer: Writer, entries: list[Entry]) -> None:
+def _commit(writer: Writer, entries: list[Entry], done: _Salvaged) -> None:
+    """Commit entries. Entries that the store rejects are counted as unreadable."""
     try:
         writer.commit(Batch(entries=entries, is_import=True))
-    except (StoreUnavailable, BatchRejected) as error:
+    except BatchRejected:
+        if len(entries) > 1:
+            for entry in entries:
+                _commit(writer, [entry], done)
+        else:
+            done.copied -= 1
+            done.without_bodies -= entries[0].record.body_state == "expired"
+            done.unreadable += 1
+    except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None

@@ -20,6 +20,7 @@ from relaybook.replay.source import LogUnreadable
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings.addresses import split_address
 from relaybook.settings.configuration import Configuration, flag_of
+from relaybook.settings.definitions import is_utf8
 
 _MAX_PATHS = 8
 
@@ -105,7 +106,7 @@ def _translated_errors() -> Iterator[None]:
 
 
 def _find(log: LogSource, any_id: str) -> dict[str, Any]:
-    detail = log.find(any_id)
+    detail = log.find(any_id) if is_utf8(any_id) else None
     if detail is None:
         raise CommandFailed(f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)}")
     return detail

@@ -8,7 +8,7 @@ from typing import Any, Final
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import cost, duration, escape, local_time, plural, result, tokens
 from relaybook.cli.source import Terms, open_log
-from relaybook.cli.terms import lag_hint
+from relaybook.cli.terms import lag_hint, read_terms
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import is_utf8
 
@@ -26,8 +26,8 @@ def show_thread(configuration: Configuration, selector: str, *, as_json: bool = 
     log = open_log(configuration)
     lanes = log.lanes(terms)
     if lanes is None or not lanes["requests"]:
-        what = "with this id" if terms[0][0] == "conversation" else "in this thread"
-        raise CommandFailed(f"The log has no request {what}: {escape(selector[:80])}.{lag_hint(log)}")
+        what = "finished request with this id" if terms[0][0] == "conversation" else "request in this thread"
+        raise CommandFailed(f"The log has no {what}: {escape(selector[:80])}.{lag_hint(log)}")
     print(json.dumps(lanes) if as_json else thread_transcript(lanes))
     return 0
 
@@ -35,13 +35,13 @@ def show_thread(configuration: Configuration, selector: str, *, as_json: bool = 
 def _terms(selector: str) -> Terms:
     """Return the thread as in the query string of the API. Anything without a name is the id of a request."""
     name, equals, value = selector.partition("=")
-    is_name = name in ("namespace", "session") or name.startswith("property.")
+    is_name = name in ("namespace", "session") or name.removeprefix("property.") not in ("", name)
     if not is_utf8(selector) or (equals and (not is_name or not value)):
         raise BadArgument(
             f"{escape(selector[:80])} is not a thread. Write the id of a request, session=ID, namespace=NAME or "
             "property.NAME=VALUE."
         )
-    return [(name, value)] if equals else [("conversation", selector)]
+    return read_terms([selector]) if equals else [("conversation", selector)]
 
 
 def thread_transcript(lanes: dict[str, Any]) -> str:

@@ -34,7 +34,10 @@ def follow_deletion(store: Store, reader: Reader, deletion_id: str, *, waits: bo
     try:
         writer = store.open_writer(lock_wait_s=0)
     except StoreUnavailable:
-        yield from _watch(reader, deletion_id, waits=waits)
+        try:
+            yield from _watch(reader, deletion_id, waits=waits)
+        except (StoreUnavailable, DeadlinePassed) as error:
+            raise CommandFailed(f"{error} The server continues the deletion.") from None
         return
     try:
         yield from _work(writer, TextPass(reader, store.open_text_index()), reader, deletion_id)
@@ -54,10 +57,13 @@ def follow_reread(store: Store, reader: Reader, reread_id: str, settings: Settin
     try:
         writer = store.open_writer(lock_wait_s=0)
     except StoreUnavailable:
-        while (row := _reread_row(reader, reread_id))["state"] != "done":
+        try:
+            while (row := _reread_row(reader, reread_id))["state"] != "done":
+                yield row
+                time.sleep(_POLL_SECONDS)
             yield row
-            time.sleep(_POLL_SECONDS)
-        yield row
+        except (StoreUnavailable, DeadlinePassed) as error:
+            raise CommandFailed(f"{error} The server continues the reread.") from None
         return
     text = TextPass(reader, store.open_text_index())
     entry_builder = EntryBuilder(Prices.of(settings), writer.read_body, PropertySources.of(settings))

@@ -60,7 +60,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
     """The payload of a CLOSED frame: the end of an exchange.
 
     ``relay_ns`` is the time between reading and sending the last request byte, without the time to connect.
-    ``client_missed`` says whether response bytes arrived after the client had disconnected.
+    ``client_missed`` says whether the client disconnected before all response bytes were sent to it.
     """
 
     outcome: ClosedOutcome

@@ -5,7 +5,8 @@ from typing import Final, Literal
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
 #: Finish reasons of chat and legacy completions, of the Responses API (``max_output_tokens``), of Anthropic, of Mistral
-#: (``model_length``), of Gemini and Cohere (in capital letters), and of Gemini's interactions (``requires_action``).
+#: (``model_length``), of Zhipu (``sensitive``), of Gemini and Cohere (in capital letters), and of Gemini's interactions
+#: (``requires_action``).
 #: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of
 #: a response have different reasons, the reason that is first in this list counts.
 FINISH_REASONS: Final[dict[str, Finish]] = {
@@ -18,6 +19,7 @@ FINISH_REASONS: Final[dict[str, Finish]] = {
     "ERROR_LIMIT": "context_window",
     "content_filter": "filtered",
     "refusal": "filtered",
+    "sensitive": "filtered",
     "SAFETY": "filtered",
     "RECITATION": "filtered",
     "LANGUAGE": "filtered",

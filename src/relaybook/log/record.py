@@ -183,7 +183,7 @@ class ExchangeFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     warnings: list[Note] = []
     #: Whether the whole request arrived.
     has_whole_request: bool = True
-    #: Whether response bytes arrived after the client had disconnected.
+    #: Whether the client disconnected before all response bytes were sent to it.
     client_missed: bool = False
     #: Whether the response is from the relay itself, not from the upstream.
     is_relay_response: bool = False

@@ -82,6 +82,13 @@ class BodyPolicy:
                 erase += body.refs
         return entry, erase
 
+    def read_back(self, entry: Entry) -> None:
+        """Put the bytes of an entry's bodies that were moved to the store back into the entry."""
+        for side in ("request", "response"):
+            body = getattr(entry, side)
+            if body is not None and body.refs:
+                setattr(entry, side, Body([], [*map(self._read_body, body.refs), *body.rest]))
+
     def _truncate(self, body: Body) -> tuple[Body, str]:
         """Return the first TRUNCATED_BYTES of a body, and the SHA-256 of the whole body."""
         digest = hashlib.sha256()

@@ -351,6 +351,8 @@ class EntryBuilder:
             record.error_message = "The stream ended without its end marker and without a finish reason."
         elif any(note.code == "too_large_to_read" for note in reading.notes):
             return
+        elif request is not None and request.parameters.get("deferred") is True:
+            return  # the response of xAI has only an id, with which the client asks for the completion later
         elif request is not None and request.is_conversation and not (reading.is_known and response.outputs):
             note = reading.notes[0] if reading.notes else Note(NOT_UNDERSTOOD, "The response has no output.")
             if not reading.notes:

@@ -394,6 +394,7 @@ class Recorder:
                 self._retry.until_done(partial(self._store.commit, Batch(entries=[entry])))
             except BatchRejected as error:
                 log.error("record_quarantined", extra={"id": entry.record.id, "reason": str(error)})
+                self._body_policy.read_back(entry)
                 self._quarantine.put(entry, str(error))
                 batch.rejected.append(entry.record.id)
         batch.entries = []

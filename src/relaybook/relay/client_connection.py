@@ -288,12 +288,14 @@ class ClientConnection(Connection):
         """
         self.partial = b""
         self.exchange = None
+        if self.lost:
+            return
         if self.reset_on_cut:
             self.reset_when_sent = True
             self.deadline = self.relay.now + self.relay.settings.write_timeout
             self.set_reading(False)
             self._reset_if_sent()
-        elif not self.lost:
+        else:
             self.transport.close()
 
     def _reset_if_sent(self) -> None:

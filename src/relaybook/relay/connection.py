@@ -139,6 +139,8 @@ class Connection(asyncio.BufferedProtocol):
         This number falls whenever the remote end accepts bytes. The write buffer shrinks less often, because the kernel
         takes bytes from it only when a third of the kernel's own buffer of up to 4 MiB is free.
         """
+        if self.lost:
+            return 0
         sock = self.transport.get_extra_info("socket")
         with suppress(OSError):
             if sock is not None and sys.platform == "darwin":

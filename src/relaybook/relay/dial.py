@@ -77,19 +77,18 @@ async def _connect(relay: RelayContext, pool: Pool, seconds: float) -> UpstreamC
     The remaining time is divided equally among the remaining addresses. So an address that does not respond leaves time
     for the other addresses. Raises the error of the last address.
     """
-    first_hop = pool.proxy or pool.upstream
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    addresses = await loop.getaddrinfo(first_hop.host, first_hop.port, type=socket.SOCK_STREAM)
-    for index, (*_, address) in enumerate(addresses, 1):
+    addresses = await pool.resolver.addresses()
+    for index, address in enumerate(addresses, 1):
         seconds_left = (deadline - loop.time()) / (len(addresses) - index + 1)
         try:
             async with asyncio.timeout(seconds_left):
-                return await _connect_to(str(address[0]), relay, pool)
+                return await _connect_to(address, relay, pool)
         except OSError:
             if index == len(addresses):
                 raise
-    raise OSError(f"{first_hop.host} has no address")
+    raise OSError(f"{(pool.proxy or pool.upstream).host} has no address")
 
 
 async def _connect_to(address: str, relay: RelayContext, pool: Pool) -> UpstreamConnection:

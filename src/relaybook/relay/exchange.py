@@ -379,9 +379,11 @@ class Exchange:
         With ``on_client_gone = finish``, if the whole request was sent, read the response to its end for the log.
         Otherwise, end the exchange.
         """
-        self.client = None
+        client, self.client = self.client, None
         if self.closed:
             return
+        if client is not None and client.write_paused:  # the kernel has not taken all bytes that were written
+            self.client_missed = True
         is_sent = self.request_state == RequestState.SENT and self.upstream is not None
         if is_sent and self.response_state != ResponseState.DONE and self.relay.settings.on_client_gone == "finish":
             self.client_ready(True)

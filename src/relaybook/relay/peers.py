@@ -21,6 +21,7 @@ class Client(Protocol):
     #: Number of response bytes that wait for the journal.
     queued_bytes: int
     reading: bool
+    write_paused: bool
 
     def send(self, data: bytes) -> None:
         """Send response bytes once the journal contains all earlier frames."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from relaybook.relay.peers import Dial
 from relaybook.relay.proxy import Proxy
+from relaybook.relay.resolver import Resolver
 
 _MAX_IDLE: Final = 1024
 
@@ -111,6 +112,8 @@ class Pool:
         self.proxy = proxy
         self.connect_timeout = connect_timeout
         self.idle_seconds = idle_seconds
+        first_hop = proxy or upstream
+        self.resolver = Resolver(first_hop.host, first_hop.port)
         self._dial = dial
         self._all_idle = all_idle
         #: The connections, in the order in which they became idle.

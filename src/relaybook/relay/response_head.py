@@ -18,7 +18,7 @@ _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)
 _IDLE_SECONDS: Final = re.compile(rb"timeout=(\d{1,6})")
 _IGNORED_OPTIONS: Final = frozenset({b"", b"close", b"keep-alive", b"content-length", b"transfer-encoding"})
 _NO_STATUS_LINE: Final = "its first line is not a status line of HTTP/1.1 or HTTP/1.0"
-_RELAY_HEADERS: Final = (b"request-id", b"namespace", b"warning", b"error")
+_RELAY_HEADERS: Final = (b"request-id", b"namespace", b"route", b"warning", b"error")
 
 
 class ResponseHeadError(Exception):

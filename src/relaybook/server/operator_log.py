@@ -13,6 +13,7 @@ from relaybook import clock
 #: The sentence that a terminal shows for each warning and error.
 SENTENCES: Final = {
     "api_failed": "{method} {path} failed on the dashboard. Please report this error:",
+    "response_cut": "The response to {method} {path} was cut off: {reason}",
     "reserve_released": "the disk is full, so the recorder freed its reserve of {bytes} bytes and continues",
     "batch_rejected": "the store rejected a batch of records, but no record is lost. Please report this error: "
     "{reason}",

@@ -73,6 +73,19 @@ def test_a_defect_is_logged_and_not_shown_to_the_client(caplog: pytest.LogCaptur
     assert [entry.message for entry in caplog.records] == ["api_failed"]
 
 
+def test_a_download_that_the_store_cuts_off_is_no_defect(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            raise StoreUnavailable("disk I/O error")
+        except StoreUnavailable as error:  # as Starlette does
+            raise RuntimeError("Caught handled exception, but response already started.") from error
+
+    with caplog.at_level(logging.WARNING, "relaybook.api"), pytest.raises(StoreUnavailable):
+        Client(ErrorMiddleware(broken)).get("/x")
+    assert [(entry.levelname, entry.message) for entry in caplog.records] == [("WARNING", "response_cut")]
+
+
 def test_a_response_that_has_started_is_aborted() -> None:
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})

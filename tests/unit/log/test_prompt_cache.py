@@ -18,6 +18,7 @@ from relaybook.log.prices import Prices
 from relaybook.log.prompt_cache import CacheReport
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import encode_chain
+from relaybook.log.request_view import RequestView
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.port import Batch
 from relaybook.settings.definitions import PriceSettings
@@ -441,6 +442,24 @@ def test_a_rejected_request_is_not_compared_with() -> None:
     entries = entries_of("chat", [first, second, second._replace(after_s=1)])
     entries[1].record.status, entries[1].record.failed = 429, True
     assert last(entries).compared_with == entries[0].record.id
+
+
+def test_bodies_of_rejected_requests_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, _ = conversation()
+    entries = entries_of("chat", [first, *([second] * 40)])
+    for entry in entries[1:-1]:
+        entry.record.status, entry.record.failed = 429, True
+    read: list[str] = []
+    request = RequestView.request
+
+    def counting(view: RequestView) -> Any:
+        read.append(view.record.id)
+        return request(view)
+
+    asker = asker_of(store_of(entries))
+    monkeypatch.setattr(RequestView, "request", counting)
+    assert asker.cache(entries[-1].record.id).compared_with == entries[0].record.id
+    assert sorted(set(read)) == sorted({entries[0].record.id, entries[-1].record.id})
 
 
 def test_a_request_with_the_id_of_a_response_sends_all_of_the_earlier_request_again() -> None:

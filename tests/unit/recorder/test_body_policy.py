@@ -6,7 +6,8 @@ from tests.support.frames import Script
 from tests.support.memory_store import MemoryStore
 
 from relaybook.log.prices import Prices
-from relaybook.log.store.entry import BodyRef, Entry, body_size
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.entry import Body, BodyRef, Entry, body_size
 from relaybook.recorder.body_policy import (
     MAX_HELD_BYTES,
     MAX_TOTAL_HELD_BYTES,
@@ -46,6 +47,17 @@ def test_a_small_body_stays_in_memory_and_a_large_one_is_moved() -> None:
     world.body_policy.move_large([exchange])
     assert (exchange.held, exchange.request.rest) == (0, [])
     assert world.store.read_body(exchange.request.refs[0]) == b"x" * MAX_HELD_BYTES + b"y"
+
+
+def test_bytes_that_were_moved_to_the_store_can_be_read_back() -> None:
+    world, fold = World(), Fold()
+    fold.feed(Script().open(A).request(A, b"x" * (MAX_HELD_BYTES + 1)).frames)
+    exchange = fold.open[A]
+    world.body_policy.move_large([exchange])
+    exchange.request.rest = [b"y"]
+    entry = Entry(record=Record(id="", started_at=0), detail=Detail(), request=exchange.request, response=None)
+    world.body_policy.read_back(entry)
+    assert entry.request == Body([], [b"x" * (MAX_HELD_BYTES + 1), b"y"])
 
 
 def test_a_large_body_of_an_unsupported_format_is_stored_as_its_first_bytes_length_and_hash() -> None:

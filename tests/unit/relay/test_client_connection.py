@@ -99,6 +99,16 @@ def test_a_response_whose_last_write_failed_is_not_sent(client: Any) -> None:
     assert exchange.ended == ["client gone"]
 
 
+def test_a_broken_response_of_a_client_that_has_just_left_is_dropped(client: Any) -> None:
+    """An exception here would end the relay."""
+    with socket.socket() as closed:
+        client.transport.own_socket = closed
+    client.reset_on_cut = True
+    client.connection_lost(None)
+    client.cut(b"")
+    assert (client.transport.is_aborted, client.bytes_in_kernel()) == (False, 0)
+
+
 def test_a_client_does_not_time_out_while_the_upstream_does_not_read(client: Any, relay: Any) -> None:
     exchange, seconds = client.exchange, relay.settings.body_timeout
     client.body, client.body_bytes = LengthBody(1 << 20), 300 * 1024

@@ -17,13 +17,10 @@ def test_an_unknown_host_is_named_with_the_resolvers_reason_on_every_system(monk
     pool = a_pool("http://unknown.example:8000/v1", start)
     exchange: Any = SimpleNamespace(dial_failed=messages.append, relay=None, route=SimpleNamespace(name="default"))
 
-    async def on_macos(*_: Any, **__: Any) -> None:
+    def on_macos(*_: Any, **__: Any) -> None:
         raise socket.gaierror(8, "nodename nor servname provided, or not known")
 
-    async def run() -> None:
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", on_macos)
-        await dial(pool, exchange)
-
-    asyncio.run(run())
+    monkeypatch.setattr(socket, "getaddrinfo", on_macos)
+    asyncio.run(dial(pool, exchange))
     reason = "nodename nor servname provided, or not known"
     assert messages[0].startswith(f"The upstream at unknown.example:8000 could not be reached: {reason}. ")

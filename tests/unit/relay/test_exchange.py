@@ -345,6 +345,13 @@ def test_a_client_that_disconnects_before_the_last_chunk_got_every_byte_of_the_b
     assert (closed(world).outcome, closed(world).client_missed) == ("client_closed", False)
 
 
+def test_a_client_that_disconnects_while_bytes_wait_for_the_kernel_missed_the_end() -> None:
+    world = World().request().respond(*STREAM, body=b"data: [DONE]\n\n")
+    world.client.write_paused = True
+    world.exchange.client_gone()
+    assert (closed(world).outcome, closed(world).client_missed) == ("client_closed", True)
+
+
 def test_a_request_that_waits_for_a_connection_is_not_sent_after_its_client_is_gone() -> None:
     world = World(on_client_gone="finish", connected=False).request()
     world.exchange.client_gone()

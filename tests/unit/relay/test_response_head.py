@@ -20,6 +20,7 @@ def test_status_reason_order_case_and_repeats_are_kept() -> None:
 
 def test_hop_by_hop_headers_and_the_relays_own_names_are_not_forwarded() -> None:
     ours = [b"Service-Request-Id: forged", b"service-namespace: x", b"Relaybook-Warning: y", b"Service-Error: z"]
+    ours.append(b"Service-Route: other")
     hops = [b"Connection: keep-alive", b"Keep-Alive: timeout=5", b"Trailer: x", b"Upgrade: h2c", b"Proxy-Connection: x"]
     head = read(*ours, *hops, b"Service-Level: gold")
     assert head.lines == [b"Service-Level: gold"]

@@ -64,7 +64,7 @@ def thread_cache(
         if clock.monotonic_ns() > deadline_ns:
             return ThreadCache(data=found[::-1], complete=False)
         after = kept.get(record.id)
-        before = kept.earlier(positions, record.id)
+        before = kept.earlier(positions, record.id, deadline_ns)
         found.append(not_stored(record) if after is None else _report(before, after, prices))
     return ThreadCache(data=found[::-1], complete=page.complete)
 
@@ -75,6 +75,7 @@ class _Kept:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._exchanges: dict[str, Exchange | None] = {}
+        self._statuses: dict[str, bool] = {}
         self._bytes = 0
 
     def get(self, record_id: str) -> Exchange | None:
@@ -89,16 +90,28 @@ class _Kept:
             self._exchanges[record_id] = found
         return self._exchanges[record_id]
 
-    def earlier(self, positions: dict[str, Position], record_id: str) -> Exchange | None:
-        """Return the request that a request repeats or continues, unless the provider rejected it."""
+    def earlier(self, positions: dict[str, Position], record_id: str, deadline_ns: int) -> Exchange | None:
+        """Return the request that a request repeats or continues, except those that the provider rejected.
+
+        Bodies of rejected requests are not read, because a client may have repeated a request thousands of times.
+        """
         position = positions.get(record_id)
-        while position is not None:
+        while position is not None and clock.monotonic_ns() < deadline_ns:
             for earlier_id in (position.repeats, position.follows):
-                before = None if earlier_id is None else self.get(earlier_id)
-                if before is not None and _was_read(before.record):
+                if (
+                    earlier_id is not None
+                    and self._was_read(earlier_id)
+                    and (before := self.get(earlier_id)) is not None
+                ):
                     return before
             position = positions.get(position.repeats or position.follows or "")
         return None
+
+    def _was_read(self, record_id: str) -> bool:
+        if record_id not in self._statuses:
+            view = RequestView.open(self._reader, record_id)
+            self._statuses[record_id] = view is not None and _was_read(view.record)
+        return self._statuses[record_id]
 
 
 def _before(reader: Reader, after: Exchange, deadline_ns: int) -> Exchange | None:
@@ -106,7 +119,7 @@ def _before(reader: Reader, after: Exchange, deadline_ns: int) -> Exchange | Non
     record = after.record
     term = Term("namespace", (record.namespace,)) if record.session is None else Term("session", (record.session,))
     kept = _Kept(reader)
-    found = kept.earlier(_positions(reader, record, Filter((term,)), deadline_ns), record.id)
+    found = kept.earlier(_positions(reader, record, Filter((term,)), deadline_ns), record.id, deadline_ns)
     if found is not None or after.prompt.is_partial or record.model is None:
         return found
     same = Filter((term, Term("model", (record.model,)), Term("route", (record.route,))))

@@ -153,7 +153,7 @@ class Lanes(Struct, kw_only=True):
 def lanes(reader: Reader, selected: Filter | str, deadline_ns: int) -> Lanes:
     """Return the lanes of the latest requests of a thread, or of the conversation of the request with an id.
 
-    Raises RequestNotFound.
+    A running request has no lanes yet. Raises RequestNotFound.
     """
     of = None if isinstance(selected, Filter) else detail.view(reader, selected)[0].record
     filter_ = selected if isinstance(selected, Filter) else _thread_of(of)
@@ -163,14 +163,14 @@ def lanes(reader: Reader, selected: Filter | str, deadline_ns: int) -> Lanes:
     chains = {link.id: decode_chain(link.chain) for link in found if link.chain is not None}
     records = [record for record in page.records[::-1] if record.id in positions]
     is_complete = page.complete and len(records) == len(page.records)
-    if of is not None and of.id in positions:
-        conversation = positions[of.id].conversation
-        records = [record for record in records if positions[record.id].conversation == conversation]
+    has_older = page.next_cursor is not None
+    if of is not None:
+        own = positions.get(of.id)  # `None` for a running request
+        records = [each for each in records if own is not None and positions[each.id].conversation == own.conversation]
+        has_older = has_older and bool(records) and positions[records[0].id].turn > 1
     read_until = min(deadline_ns, clock.monotonic_ns() + _READ_NS)
     runs, are_read = tool_runs(reader, records, chains, positions, read_until)
-    return _Layout(records, positions, runs).lanes(
-        has_older=page.next_cursor is not None, complete=is_complete and are_read
-    )
+    return _Layout(records, positions, runs).lanes(has_older=has_older, complete=is_complete and are_read)
 
 
 def _thread_of(record: Record | None) -> Filter:

@@ -194,7 +194,7 @@ def _is_too_different(whole: _Change, changes: Sequence[_Change]) -> bool:
 def _pieces(a: str, b: str, changes: Sequence[_Change]) -> Iterator[TextPiece]:
     at = 0
     for change in changes:
-        yield from _equal(a, at, change.a_from, is_first=at == 0)
+        yield from _equal(a, at, change.a_from, is_first=change is changes[0])
         if change.a_from < change.a_to:
             yield _shortened("removed", change.a_from, a[change.a_from : change.a_to])
         if change.b_from < change.b_to:

@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from relaybook.apis import Match
-from relaybook.log.formats import multipart
+from relaybook.log.formats import multipart, sse
 from relaybook.log.formats.content import content_parts
 from relaybook.log.formats.conversation import Media, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import join, text_or_none
@@ -47,12 +47,16 @@ def read_request(body: dict[str, Any], match: Match) -> Request:
 
 
 def read_plain_response(data: bytes) -> Response | None:
-    """Return a response that is audio or a plain text. `None` if it is neither."""
-    if _OTHER.match(data[:1024]):
-        return None
+    """Return a response that is audio or a plain text. `None` if it is neither.
+
+    Raw samples can begin with any byte, such as the colon of a comment in an event stream.
+    """
     start = data[:_SEARCHED]
+    is_text = _is_text(start)
+    if is_text and (_OTHER.match(data[:1024]) or sse.starts_as_stream(data)):
+        return None
     media_type = type_of(start)
-    if media_type is None and _is_text(start):
+    if media_type is None and is_text:
         part = Part("text", data.decode("utf-8", "replace").removeprefix("\ufeff"))
     else:
         part = Part("audio", media=Media(type=media_type, bytes=len(data)))

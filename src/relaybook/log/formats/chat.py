@@ -24,11 +24,14 @@ from relaybook.log.formats.usage import merge_usage
 _MAX_CHOICES: Final = 128
 _MESSAGE_FIELDS: Final = frozenset(
     {
-        *("role", "name", "content", "refusal", "reasoning", "reasoning_content", "images", "audio"),
+        *("role", "name", "content", "refusal", "reasoning", "reasoning_content", "reasoning_text", "images", "audio"),
         *("tool_calls", "function_call", "tool_call_id"),
     }
 )
 _RESULT_ROLES: Final = ("tool", "function")
+_REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
+#: Finish reasons that say that the provider failed: OpenRouter, Zhipu and DeepSeek.
+_FAILED: Final = ("error", "network_error", "insufficient_system_resource")
 #: The fields of a request's message besides ``content``, with the types that are read. Other values are kept as sent.
 _READ: Final[dict[str, type]] = {
     "role": str,
@@ -36,6 +39,7 @@ _READ: Final[dict[str, type]] = {
     "refusal": str,
     "reasoning": str,
     "reasoning_content": str,
+    "reasoning_text": str,
     "images": list,
     "tool_calls": list,
     "function_call": dict,
@@ -74,7 +78,7 @@ def read_message(item: object) -> Message:
     if role in _RESULT_ROLES:
         read = _READ_OF_TOOL
         parts = tool_result(item.get("tool_call_id"), parts)
-    if reasoning := text_or_none(item.get("reasoning_content")) or text_or_none(item.get("reasoning")):
+    if reasoning := next((text for name in _REASONING if (text := text_or_none(item.get(name)))), None):
         parts.insert(0, Part(kind="reasoning", text=join([reasoning])))
     if text := text_or_none(item.get("refusal")):
         parts.append(Part(kind="refusal", text=join([text])))
@@ -206,6 +210,9 @@ class Stream(BaseStream):
                     self._add_choice(choice, position, is_chunk=is_chunk)
         if not chunk.keys() <= _CHUNK_FIELDS or not self._fields:
             more = {key: value for key, value in chunk.items() if key not in _RESPONSE_FIELDS}
+            for key, value in more.items():
+                if value and isinstance(value, list):
+                    self._fields.pop(key, None)  # chunks repeat whole lists, such as the citations of Perplexity
             merge(self._fields, more, joins_texts=False)
         if self._model is None and (model := text_or_none(chunk.get("model"))):
             self._model = model
@@ -265,8 +272,8 @@ class Stream(BaseStream):
         """Return the response with everything added so far."""
         outputs = [self._choices[index].output() for index in sorted(self._choices)]
         error = self._error
-        if error is None and any(output.finish_reason == "error" for output in outputs):
-            error = Error("error", "The finish reason is error.")
+        if error is None and (reason := next((o.finish_reason for o in outputs if o.finish_reason in _FAILED), None)):
+            error = Error(reason, f"The finish reason is {reason}.")
         join_merged(self._fields)
         return Response(
             id=self._id,
@@ -313,7 +320,8 @@ class _Choice:
         self._audio: dict[str, Any] = {}
         self._media: list[Part] = []
         self._calls = _Calls()
-        self._last_message = ""
+        #: The messages of a stream, while each of them begins with the one before. They then replace each other.
+        self._messages: list[str] | None = []
 
     @property
     def has_token(self) -> bool:
@@ -334,12 +342,13 @@ class _Choice:
         """Add a whole message. It replaces what came before, except that some servers stream messages as deltas."""
         content = message.get("content")
         if is_chunk and not self.seen_delta and isinstance(content, str):
-            is_fragment = not content.startswith(self._last_message)
-            self._last_message = content
-            if is_fragment:
+            if self._messages is not None and not content.startswith(self._messages[-1] if self._messages else ""):
+                self.text[:], self._messages = self._messages, None
+            if self._messages is None:
                 self._add(message, content, is_whole=False)
                 self.text.append(content)
                 return
+            self._messages.append(content)
         self._add(message, content, is_whole=True)
         snapshot(self.text, content)
 
@@ -347,7 +356,8 @@ class _Choice:
         put = snapshot if is_whole else add_fragment
         if content is not None and not isinstance(content, str):
             self._add_parts(content if isinstance(content, list) else [content], is_whole=is_whole)
-        if reasoning := message.get("reasoning_content") or message.get("reasoning"):
+        reasoning = message.get("reasoning_content") or message.get("reasoning") or message.get("reasoning_text")
+        if reasoning:
             put(self._reasoning, reasoning)
         if refusal := message.get("refusal"):
             put(self._refusal, refusal)

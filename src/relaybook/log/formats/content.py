@@ -17,6 +17,7 @@ _REASONING: Final = ("reasoning_text", "summary_text")
 _MEDIA: Final[dict[str, tuple[PartKind, str]]] = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),
+    "computer_screenshot": ("image", "image_url"),
     "image": ("image", "source"),
     "output_image": ("image", "image_url"),
     "input_audio": ("audio", "input_audio"),

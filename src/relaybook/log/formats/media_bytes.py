@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from relaybook.apis import Kind
-from relaybook.log.formats import lenient, multipart, sse
+from relaybook.log.formats import audio, lenient, multipart, sse
 from relaybook.log.formats.conversation import Media, Part
 from relaybook.log.formats.lenient import is_object
 from relaybook.log.formats.media import type_of
@@ -83,7 +83,7 @@ def bytes_of_upload(body: bytes, media: Media, before: int) -> bytes | None:
 
 def audio_of_response(body: bytes, kind: Kind, index: int) -> bytes:
     """Return the audio of an output, which the model omits: of a speech, or of a message of chat completions."""
-    if kind == "audio" and not sse.starts_as_stream(body):
+    if kind == "audio" and audio.read_plain_response(body) is not None:
         return body
     return b"".join(map(_decoded, _fragments(body, index)))
 
@@ -96,8 +96,8 @@ def _fragments(body: bytes, index: int) -> Iterator[str]:
         for choice in choices if isinstance(choices, list) else ():
             if is_object(choice) and choice.get("index", 0) == index:
                 for name in ("message", "delta"):
-                    if is_object(message := choice.get(name)) and is_object(audio := message.get("audio")):
-                        yield _text(audio.get("data"))
+                    if is_object(message := choice.get(name)) and is_object(found := message.get("audio")):
+                        yield _text(found.get("data"))
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,8 @@ _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 #: The fields of a delta that are read. All others are fields of the block.
 _DELTA_FIELDS: Final = ("type", "text", "thinking", "partial_json")
+#: The fields of ``message_delta`` that are read.
+_OF_DELTA: Final = ("type", "delta", "usage", "error")
 _READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
 
 
@@ -187,6 +189,8 @@ class Stream(BaseStream):
         elif kind == "message_delta":
             if is_object(delta := event.get("delta")):
                 self._fields |= {key: value for key, value in delta.items() if value is not None}
+            more = {key: value for key, value in event.items() if key not in _OF_DELTA and value is not None}
+            self._fields |= more  # such as context_management
             self._add_usage(event.get("usage"), is_final=True)
         elif kind == "message_stop":
             self.has_end_mark = True

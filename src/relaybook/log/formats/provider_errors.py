@@ -37,7 +37,7 @@ def read_error(data: bytes, kind: Kind | None = None) -> Error:
     if isinstance(value, dict):
         for key in ("error", "detail", "errors"):
             if value.get(key):
-                found = describe_error(value[key])
+                found = _described(value, key)
                 # a short text such as "Unauthorized" beside the message that explains it
                 if isinstance(value[key], str) and (more := text_or_none(value.get("message"))) and more != value[key]:
                     found.message = clean(f"{value[key]}: {more}", ERROR_CHARACTERS)
@@ -54,7 +54,7 @@ def find_error(body: dict[str, Any], *, has_output: bool) -> Error | None:
     a message.
     """
     if (error := body.get("error")) is not None and is_error(error):
-        return describe_error(error)
+        return _described(body, "error")
     base = body.get("base_resp")  # MiniMax
     if isinstance(base, dict) and _is_code(base.get("status_code")):
         return Error(
@@ -115,6 +115,14 @@ def describe_error(error: object) -> Error:
         code = None
     message = next((error[name] for name in _MESSAGES if error.get(name)), None)
     return Error(code, clean_or_none(_text(message or error), ERROR_CHARACTERS), error)
+
+
+def _described(body: dict[str, Any], name: str) -> Error:
+    """Return the error in a field of a body. If the field is only a text, the code is beside it (xAI, TGI)."""
+    found = describe_error(body[name])
+    if isinstance(body[name], str):
+        found.code = next((code for key in (*_CODES, "error_type") if (code := _code(body.get(key)))), None)
+    return found
 
 
 def with_status(error: Error) -> Error:

@@ -170,10 +170,10 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
         return Reading(plain, False, None, False, True, [])
     format_ = _FORMATS.get(kind, chat)
     stream: BaseStream = format_.Stream()
-    if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
-        return _read_stream(stream, data, complete=complete)
     if kind == "audio" and (plain := audio.read_plain_response(data)) is not None:
         return Reading(plain, False, None, False, True, [])
+    if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
+        return _read_stream(stream, data, complete=complete)
     if kind == "generate" and json_array.starts_as_array(data) and not lenient.is_too_much(data):
         return _read_array(stream, data, complete=complete)
     if ndjson.starts_as_ndjson(data):

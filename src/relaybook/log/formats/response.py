@@ -109,6 +109,8 @@ def _result_parts(output: object) -> list[Part]:
         isinstance(output, list) and all(isinstance(part, dict) and "type" in part for part in output)
     ):
         return content_parts(output)
+    if is_object(output) and output.get("type") == "computer_screenshot":
+        return content_parts([output])
     return [] if output is None else [Part(kind="text", text=as_json(output))]
 
 
@@ -123,7 +125,7 @@ class _ItemBuilder:
         self.kind = ""
         self.item: dict[str, Any] = {}
         self.parts: list[PartBuilder] = []
-        self._by_key: dict[object, PartBuilder] = {}
+        self._by_key: dict[tuple[PartKind, int], PartBuilder] = {}
         if item is not None:
             self.whole(item)
 
@@ -146,16 +148,32 @@ class _ItemBuilder:
         self.kind = kind or self.kind
         self.item = self.item | {name: value for name, value in item.items() if value is not None}
         if kind == "reasoning":
-            for field, offset in (("summary", 0), ("content", _CONTENT_AFTER_SUMMARY)):
-                for index, text in enumerate(_texts(item.get(field))):
-                    snapshot(self.part("reasoning", offset + index).texts, text)
+            self._take_reasoning(_texts(item.get("summary")), _texts(item.get("content")))
         elif _is_call(item, kind):
             self._take_call(item, kind)
         else:
             self._take_content(item.get("content"))
 
+    def _take_reasoning(self, summary: list[str], content: list[str]) -> None:
+        summaries = [part for (_, index), part in self._by_key.items() if index < _CONTENT_AFTER_SUMMARY]
+        if not summary and "".join(content) == "".join(text for part in summaries for text in part.texts):
+            return  # LiteLLM repeats the summary as content
+        for offset, texts in ((0, summary), (_CONTENT_AFTER_SUMMARY, content)):
+            for index, text in enumerate(texts, offset):
+                snapshot(self.part("reasoning", index).texts, text)
+            self._drop(offset + len(texts), offset + _CONTENT_AFTER_SUMMARY)
+
+    def _drop(self, first: int, end: int) -> None:
+        """Drop texts that the whole item does not have. vLLM gives the parts of a stream other indexes."""
+        if first % _CONTENT_AFTER_SUMMARY == 0:
+            return  # the whole item has no texts at all
+        for key in [key for key in self._by_key if key[0] in _TEXTS and first <= key[1] < end]:
+            self.parts.remove(self._by_key.pop(key))
+
     def _take_content(self, content: object) -> None:
-        for index, found in enumerate(content_parts(content)):
+        found_parts = content_parts(content)
+        self._drop(len(found_parts), _CONTENT_AFTER_SUMMARY)
+        for index, found in enumerate(found_parts):
             part = self.part(found.kind, index)
             snapshot(part.texts, found.text)
             part.media = found.media or part.media
@@ -180,6 +198,7 @@ class _ItemBuilder:
 
 #: The parts of a reasoning item's content are keyed after those of its summary.
 _CONTENT_AFTER_SUMMARY: Final = 1 << 32
+_TEXTS: Final = ("text", "refusal", "reasoning")
 
 
 def _texts(parts: object) -> list[str]:

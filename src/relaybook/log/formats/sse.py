@@ -23,6 +23,7 @@ _LF: Final = 10
 _CR: Final = 13
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_FIELD_LINE: Final = re.compile(rb"(?<=[\r\n])(?:data|event):")
 _STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:")
 
 
@@ -41,8 +42,8 @@ def split_object(data: bytes) -> tuple[bytes, bytes]:
 
     The second is empty if no line of the body begins with a field of an event stream.
     """
-    found = re.search(rb"[\r\n]\s*(?=(?:data|event):)", data)
-    return (data, b"") if found is None else (data[: found.start()], data[found.end() :])
+    found = _FIELD_LINE.search(data)
+    return (data, b"") if found is None else (data[: found.start()], data[found.start() :])
 
 
 def normalized(data: bytes) -> bytes:

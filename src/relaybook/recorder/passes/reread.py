@@ -77,6 +77,8 @@ def exchange_of(entry: Entry) -> JournalExchange | None:
         return None
     if detail.request_sha256 is not None or detail.response_sha256 is not None:
         return None  # only the beginning of the body is stored
+    if (entry.request is None and record.request_bytes) or (entry.response is None and record.response_bytes):
+        return None  # a part of the body is missing, or it is too large
     facts = detail.exchange
     ran_ns = round((record.duration_ms or 0.0) * 1e6)
     return JournalExchange(

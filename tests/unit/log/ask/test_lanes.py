@@ -7,10 +7,11 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from tests.support.agent_session import AgentSession, Format, agent_session
-from tests.support.api_log import client_of, entry_of, record_of
+from tests.support.api_log import client_of, entry_of, open_of, record_of
 from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
+from relaybook.log.ask import lanes
 from relaybook.log.ask.asker import Asker
 from relaybook.log.ask.lanes import LaneCall, Lanes, wall_of
 from relaybook.log.query.filters import Filter, Term
@@ -98,6 +99,28 @@ def test_an_id_selects_its_conversation() -> None:
         found = lanes_of(session, conversation or "")
         assert found.totals.requests == requests
         assert {lane.conversation for lane in found.lanes} == {conversation}
+
+
+def test_a_whole_conversation_has_no_older_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MAX_REQUESTS", 8)
+    session = AgentSession("chat")
+    for number in range(20):
+        session.ask(session.agent(f"Question {number}"), "Answer", [])
+    agent = session.agent("Fix it")
+    session.ask(agent, "How?", [])
+    session.say(agent, "Well", 10)
+    session.ask(agent, "Done", [])
+    found = lanes_of(session, session.entries[-1].record.id)
+    assert (found.totals.requests, found.has_older) == (2, False)
+    assert lanes_of(session).has_older
+
+
+def test_a_running_request_has_no_lanes() -> None:
+    store = store_of(long_session("chat"))
+    running = open_of(9_000, namespace="default", session="s1")
+    store.commit(Batch(running=[running]))
+    asker = Asker(store, clock.monotonic_ns() + 10 * clock.NANOSECONDS)
+    assert asker.lanes(running.record.id).requests == []
 
 
 @pytest.mark.parametrize("format_", ["chat", "response", "message"])

@@ -70,6 +70,10 @@ def test_a_form_has_the_audio_file_and_the_prompt() -> None:
         (b"fLaC\x00", "[audio flac 1.0 kB]"),
         (b"\xff\xf1\x50\x80", "[audio aac 1.0 kB]"),
         (b"\x00\x01\x02\x03", "[audio 1.0 kB]"),
+        # samples that begin like a comment of an event stream, or like JSON
+        (b":\x01\x02\x03", "[audio 1.0 kB]"),
+        (b"\n\r:\x01", "[audio 1.0 kB]"),
+        (b"{\x01\x02\x03", "[audio 1.0 kB]"),
     ],
 )
 def test_a_response_of_audio_is_described_by_its_bytes(start: bytes, shown: str) -> None:

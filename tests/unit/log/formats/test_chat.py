@@ -271,6 +271,47 @@ def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
     assert output_preview(stream(data + DONE)) == "ab"
 
 
+def message_stream(*texts: str) -> bytes:
+    return b"".join(event({"choices": [{"index": 0, "message": {"content": text}}]}) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("Hello", " wor", "ld", "\n", "\n\n- a"), "Hello world\n\n\n- a"),
+        (("", "Hello", "", " world"), "Hello world"),
+        (("a", "aa", "b"), "aaab"),
+        (("He", "Hello", "Hello world", "Hello world"), "Hello world"),
+    ],
+)
+def test_streamed_messages_are_joined_unless_each_begins_with_the_one_before(
+    texts: tuple[str, ...], expected: str
+) -> None:
+    assert "".join(part.text or "" for part in output_of(message_stream(*texts)).parts) == expected
+
+
+@pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+def test_a_finish_reason_can_be_an_error(reason: str) -> None:
+    found = stream(chunk({"content": "He"}, finish_reason=reason) + DONE)
+    assert found.error == Error(reason, f"The finish reason is {reason}.")
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "reasoning_text"])
+def test_reasoning_has_several_names(field: str) -> None:
+    """``reasoning_text`` is GitHub Copilot's."""
+    data = b"".join(chunk({"content": None, field: text}) for text in ("Let ", "me")) + chunk({"content": "Hi"}) + DONE
+    assert output_of(data).parts == [Part("reasoning", "Let me"), Part("text", "Hi")]
+    (message,) = request_of({"messages": [{"role": "assistant", "content": "Hi", field: "Let me"}]}).messages
+    assert (message.parts, message.other) == ([Part("reasoning", "Let me"), Part("text", "Hi")], {})
+
+
+def test_a_list_that_chunks_repeat_is_kept_once() -> None:
+    """Perplexity repeats its citations. A last chunk may have none."""
+    more = [{"citations": ["a"]}, {"citations": ["a", "b"]}, {"citations": []}]
+    data = b"".join(event({"choices": [{"index": 0, "delta": {"content": "x"}}]} | fields) for fields in more)
+    assert stream(data + DONE).other["citations"] == ["a", "b"]
+
+
 def test_all_choices_are_counted_and_the_first_is_shown() -> None:
     response = stream(
         chunk({"content": "B1"}, index=1)

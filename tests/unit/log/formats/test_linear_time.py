@@ -88,6 +88,12 @@ def test_a_stream_is_read_in_linear_time(kind: Kind, body: Callable[[], bytes]) 
     reading_of(body() + DONE, kind)
 
 
+@pytest.mark.parametrize("start", [b"", b"{"])
+def test_a_body_of_blank_lines_is_read_in_linear_time(start: bytes) -> None:
+    """Servers send blank lines to keep a connection open."""
+    reading_of(start + b"\n" * 1_000_000, "chat", streamed=False)
+
+
 def test_many_items_without_events_are_read_in_linear_time() -> None:
     items = [{"id": f"i{number}", "type": "message", "content": []} for number in range(30_000)]
     last = event({"type": "response.completed", "response": {"output": items}})

@@ -147,6 +147,14 @@ def test_line_ends_do_not_matter(separator: bytes) -> None:
     assert stream(STREAM.replace(b"\n", separator)) == stream()
 
 
+def test_fields_at_the_end_of_a_stream_are_kept() -> None:
+    edits = {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_input_tokens": 50_000}]}
+    delta = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
+    data = event({"type": "message_start", "message": MESSAGE | {"content": []}})
+    data += event(delta | {"context_management": edits}) + event({"type": "message_stop"})
+    assert reading_of(data, "message").response.other["context_management"] == edits
+
+
 def test_a_stream_ends_at_message_stop_or_with_a_stop_reason() -> None:
     assert stream(complete=False).ending == "done"
     assert stream(b"".join(EVENTS[:-1])).ending == "done"

@@ -24,6 +24,11 @@ def code_and_message(data: bytes) -> tuple[str | None, str | None]:
         (b'{"error":{"message":"Slow down","type":"rate_limit","code":null}}', ("rate_limit", "Slow down")),
         (b'{"error":{"message":"No","code":429}}', ("429", "No")),
         (b'{"error":"model not found"}', (None, "model not found")),
+        (
+            b'{"code":"Invalid argument","error":"Bad"}',
+            ("Invalid argument", "Bad"),
+        ),
+        (b'{"error":"Too long","error_type":"validation"}', ("validation", "Too long")),
         (b'{"detail":"Not Found"}', (None, "Not Found")),
         (b'{"detail":[{"loc":["body","n"],"msg":"too big"}]}', (None, "too big")),
         (b'{"message":"no such route","code":404}', ("404", "no such route")),

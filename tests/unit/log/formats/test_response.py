@@ -66,6 +66,36 @@ def test_a_stream_that_breaks_off_has_its_deltas() -> None:
     assert finish_reason(found) is None
 
 
+def test_a_text_whose_index_differs_from_the_whole_item_is_read_once() -> None:
+    """vLLM numbers the parts of a stream through all items."""
+    item = {"id": "msg_b", "type": "message", "content": []}
+    whole = item | {"content": [{"type": "output_text", "text": "Hello"}]}
+    at = {"item_id": "msg_b", "output_index": 1, "content_index": 1}
+    data = CREATED + of("response.output_item.added", output_index=1, item=item)
+    data += of("response.output_text.delta", delta="Hello", **at) + of("response.output_text.done", text="Hello", **at)
+    assert output_of(data, "response").parts == [Part("text", "Hello")]
+    assert output_of(data + of("response.output_item.done", output_index=1, item=whole), "response").parts == [
+        Part("text", "Hello")
+    ]
+
+
+def test_a_summary_that_is_repeated_as_content_is_read_once() -> None:
+    """LiteLLM streams the reasoning of a chat model as a summary, and then sends it as the content of the item."""
+    streamed = {"type": "reasoning", "id": "rs_a", "summary": [{"type": "summary_text", "text": "Hm"}]}
+    whole = {"type": "reasoning", "id": "rs_a", "content": [{"type": "output_text", "text": "Hm"}]}
+    data = CREATED + of("response.reasoning_summary_text.delta", delta="Hm", item_id="rs_a", output_index=0)
+    data += of("response.output_item.done", item=streamed, output_index=0)
+    data += of("response.completed", response=RESPONSE | {"output": [whole]})
+    assert output_of(data, "response").parts == [Part("reasoning", "Hm")]
+
+
+def test_the_screenshot_of_a_computer_is_an_image() -> None:
+    output = {"type": "computer_screenshot", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+    item = {"type": "computer_call_output", "call_id": "c", "output": output}
+    (message,) = read_request(data_of({"input": [item]}), match("POST", "/v1/responses")).messages
+    assert [part.kind for part in message.parts] == ["tool_result", "image"]
+
+
 def test_the_first_token_is_the_first_delta() -> None:
     first = of("response.output_text.delta", delta="Hel")
     assert reading_of(CREATED + DELTAS, "response").first_token_end == len(CREATED + first)

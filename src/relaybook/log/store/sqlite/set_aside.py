@@ -67,8 +67,8 @@ class DamagedStore:
             for seq in range(1, reader.last_seq() + 1):
                 try:
                     entry = reader.salvage(seq)
-                except (StoreDamaged, msgspec.MsgspecError):
-                    yield None
+                except (StoreDamaged, msgspec.MsgspecError, ValueError, TypeError):
+                    yield None  # for example a text that is not UTF-8
                 else:
                     if entry is not None:
                         yield entry

@@ -106,6 +106,21 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
         yield _number(level, position)
 
 
+def part_of(connection: apsw.Connection, seq: int) -> int:
+    """Return the number of the part that has the foreign ids of a record, or would have them.
+
+    A part that was merged must not get new rows: ``_parts`` would then not search the parts of higher levels.
+    """
+    newest, position = last_seq(connection) // PART, seq // PART
+    for level in count():
+        oldest = _oldest(connection, level)
+        first = newest if oldest is None else oldest
+        if position >= first or newest < _MERGE_FACTOR:
+            return _number(level, position)
+        position, newest = position // _MERGE_FACTOR, first // _MERGE_FACTOR
+    raise AssertionError
+
+
 def _parts(connection: apsw.Connection) -> Iterator[int]:
     """Yield the numbers of all parts of the index, newest first.
 

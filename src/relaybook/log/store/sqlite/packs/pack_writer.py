@@ -12,6 +12,7 @@ body frame punches a hole in the pack.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -168,7 +169,12 @@ class PackWriter:
         Older packs were synced when they were closed. Raises SyncFailed. Do not repeat a failed sync, because the
         second sync would report success although the first sync dropped data.
         """
-        if self.lengths and self._fd >= 0:
+        if self.lengths:
+            self.sync_open_pack()
+
+    def sync_open_pack(self) -> None:
+        """Sync the open pack to stable storage. Raises SyncFailed, as ``sync`` does."""
+        if self._fd >= 0:
             try:
                 disk.sync(self._fd)
             except OSError as error:
@@ -179,8 +185,14 @@ class PackWriter:
         return dict(self._ends), dict(self.lengths)
 
     def restore(self, mark: Mark) -> None:
-        """Set the lengths of the packs to ``mark``. The next append overwrites the bytes after these lengths."""
+        """Set the lengths of the packs to ``mark``, and remove the bytes after the length of the open pack.
+
+        A deletion does not know these bytes, so it could not erase them.
+        """
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
+        if self._fd >= 0:
+            with suppress(OSError):  # the next append overwrites them, or the next start removes them
+                os.ftruncate(self._fd, self._ends[self._pack])
 
     def committed(self) -> None:
         """Clear ``lengths``. Call this method after the commit of the transaction that stored the lengths."""

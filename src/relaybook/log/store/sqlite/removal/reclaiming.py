@@ -6,6 +6,7 @@ removed frame is still needed as a base, the frames that need it are first repla
 a pack are removed or expired, the whole pack is deleted.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import Final
 import apsw
 
 from relaybook import clock
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.packs.pack_writer import PackWriter, first_pack_of_day
 from relaybook.log.store.sqlite.removal.rebasing import Rebaser
+from relaybook.system import disk
 
 _EMPTY_PACK: Final = "SELECT pack FROM packs WHERE records = 0 AND pack < ? LIMIT 1"
 _FORGET_FRAMES: Final = "DELETE FROM removed_frames WHERE pack = ?"
@@ -69,8 +72,9 @@ class Reclaimer:
     def _delete_pack(self) -> bool:
         """Delete a pack that no record and no running request needs. Returns False if there is no such pack."""
         pack: int | None = self._connection.execute(_EMPTY_PACK, (self._first_needed_pack(),)).get
-        if pack is None:
+        if pack is None or pack in self._packs.lengths:  # the bytes of a running request are not committed yet
             return False
+        self._sync_log()
         self._packs.delete(pack)
         with self._connection:
             self._connection.execute(_FORGET_FRAMES, (pack,))
@@ -100,11 +104,20 @@ class Reclaimer:
                 break
             size += length
             ranges.append((offset, length))
+        self._sync_log()
         self._packs.erase(pack, ranges)
         with self._connection:
             self._connection.executemany(_FORGET_FRAME, ((pack, offset) for offset, _ in ranges))
             self._connection.executemany(_FORGET_BASES_IN, ((pack, start, start + size) for start, size in ranges))
         return True
+
+    def _sync_log(self) -> None:
+        """Sync what the log needs after bytes are erased: moved frames, and the transactions that moved them.
+
+        Without this, a power failure could bring back rows that refer to erased bytes.
+        """
+        self._packs.sync_open_pack()
+        _sync_wal(self._directory / DATABASE)
 
     def _remove_texts(self) -> bool:
         ranges = list(self._connection.execute(_TEXTS))
@@ -114,6 +127,7 @@ class Reclaimer:
         with self._text_index() as index:
             if index is not None:
                 index.remove(removed)
+                _sync_wal(self._directory / FILE)  # before the log forgets that the texts must be removed
                 self._has_removed_texts = True
         first, until = removed[-1]
         is_shortened = until < ranges[len(removed) - 1][1]
@@ -150,6 +164,18 @@ class Reclaimer:
             return False
         self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUMED_PAGES})").fetchall()
         return True
+
+
+def _sync_wal(database: Path) -> None:
+    """Sync the write-ahead log of a database."""
+    try:
+        descriptor = os.open(f"{database}-wal", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # SQLite has synced the database and deleted the write-ahead log
+    try:
+        disk.sync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _first_texts(ranges: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:

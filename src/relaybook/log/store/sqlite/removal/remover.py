@@ -4,12 +4,14 @@ The caller begins and commits the transaction, which removes rows and adjusts co
 other files. The transaction lists them, and ``Reclaimer`` (reclaiming.py) erases them later, even after a crash.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
 import apsw
+import msgspec
 
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.index import counters
@@ -19,6 +21,8 @@ from relaybook.log.store.sqlite.packs.bases import Bases
 from relaybook.log.store.sqlite.packs.bodies import Frame, RecordLocation, decode_location
 from relaybook.log.store.sqlite.removal.namespace_times import correct_namespaces
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
+
+log = logging.getLogger("relaybook.recorder")
 
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _CONTENT: Final = "SELECT seq, bodies, other_fields FROM requests WHERE seq = ? AND bodies IS NOT NULL"
@@ -61,7 +65,7 @@ class Remover:
         """
         execute_many = self._connection.executemany
         rows = list(execute_many(_CONTENT, ((seq,) for seq in seqs)))
-        self._remove_content((seq, decode_location(bodies)) for seq, bodies, _ in rows)
+        self._remove_content((seq, _location(seq, bodies)) for seq, bodies, _ in rows)
         execute_many(_EXPIRE, ((without_content(other_fields), seq) for seq, _, other_fields in rows))
         counters.recount_blocks(self._connection, seqs)
 
@@ -75,7 +79,7 @@ class Remover:
         keys = [(seq,) for seq in seqs]
         rows = list(execute_many(_BY_SEQ, keys))
         records = [record_of(row[:-1]) for row in rows]
-        locations = (decode_location(row[-1]) for row in rows)
+        locations = (_location(record.seq or 0, row[-1]) for record, row in zip(records, rows, strict=True))
         self._remove_content((record.seq or 0, at) for record, at in zip(records, locations, strict=True))
         execute_many(_REMOVE_ROW, keys)
         execute_many(_REMOVE_FEEDBACK, keys)
@@ -121,6 +125,15 @@ class Remover:
         execute_many(_SUBTRACT_PACK_RECORDS, ((count, pack) for pack, count in records.items()))
         execute_many(REMOVE_CHAIN, ((seq,) for seq in seqs))
         execute_many(_ADD_TEXTS, _ranges(seqs))
+
+
+def _location(seq: int, bodies: bytes | None) -> RecordLocation | None:
+    """Return the location of a record's content. `None` if it is damaged, so that one record stops no pass."""
+    try:
+        return decode_location(bodies)
+    except msgspec.MsgspecError as error:
+        log.error("body_damaged", extra={"reason": f"The location of the bodies of seq {seq} is damaged: {error}"})
+        return None
 
 
 def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:

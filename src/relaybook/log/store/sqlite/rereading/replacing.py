@@ -12,11 +12,10 @@ import apsw
 from relaybook.log.store.entry import Entry
 from relaybook.log.store.sqlite.entries import ADD_CODE, ADD_FOREIGN_ID, ADD_PROPERTY
 from relaybook.log.store.sqlite.index import counters
-from relaybook.log.store.sqlite.index.foreign_ids import hashes_of, remove_foreign_ids
+from relaybook.log.store.sqlite.index.foreign_ids import hashes_of, part_of, remove_foreign_ids
 from relaybook.log.store.sqlite.index.rollups import RollupTables
 from relaybook.log.store.sqlite.removal.remover import REMOVE_CHAIN, REMOVE_CODE, REMOVE_PROPERTY
 from relaybook.log.store.sqlite.rows import UPDATE, values_of
-from relaybook.log.store.sqlite.schema import PART
 
 _SET_CHAIN: Final = "INSERT OR REPLACE INTO message_chains (seq, chain) VALUES (?, ?)"
 
@@ -55,7 +54,11 @@ def replace(connection: apsw.Connection, rollups: RollupTables, replacements: Se
     remove_foreign_ids(connection, [each.old.record for each in with_other_ids])
     execute_many(
         ADD_FOREIGN_ID,
-        ((each.seq // PART, hash_, each.seq) for each in with_other_ids for hash_ in hashes_of(each.new.record)),
+        (
+            (part_of(connection, each.seq), hash_, each.seq)
+            for each in with_other_ids
+            for hash_ in hashes_of(each.new.record)
+        ),
     )
     execute_many(counters.ADD_NAMESPACES, counters.namespace_counters(new))
     execute_many(counters.ADD_VALUES, counters.value_counters(new))

@@ -72,6 +72,23 @@ def test_only_the_returned_records_of_a_common_id_are_read(log: Path, monkeypatc
     assert [record.seq for record in found] == read == [391, 381, 371]
 
 
+def test_ids_that_are_added_to_old_records_hide_no_others(log: Path) -> None:
+    """A reread can find an id in an old record, whose part was merged long ago."""
+    writer = SqliteWriter(log)
+    while writer.run_maintenance(soon()):
+        pass
+    writer.close()
+    connection = apsw.Connection(str(log / DATABASE))
+    for seq in (1, 9, 130, 250, 385, 400):
+        part = foreign_ids.part_of(connection, seq)
+        assert part in MERGED
+        row = (part, foreign_ids.foreign_id_hash(f"new{seq}"), seq)
+        connection.execute("INSERT INTO foreign_ids VALUES (?, ?, ?)", row)
+    assert parts(log) == MERGED
+    connection.close()
+    assert assert_all_found(log)
+
+
 def test_an_id_without_a_record_is_skipped(log: Path) -> None:
     connection = apsw.Connection(str(log / DATABASE))
     connection.execute("DELETE FROM requests WHERE seq = 391")

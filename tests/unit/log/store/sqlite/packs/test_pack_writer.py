@@ -1,13 +1,14 @@
 """Test the names and numbers of packs."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.records import A_TIMESTAMP
 
-from relaybook.log.store.sqlite.packs.pack_writer import first_pack_of_day, pack_name, pack_number
+from relaybook.log.store.sqlite.packs.pack_writer import PackWriter, first_pack_of_day, pack_name, pack_number
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,16 @@ def test_the_day_is_in_utc() -> None:
     midnight = 1_795_305_600_000_000
     assert pack_name(first_pack_of_day(midnight - 1)) == "2026-11-21-01.pack"
     assert pack_name(first_pack_of_day(midnight)) == "2026-11-22-01.pack"
+
+
+def test_bytes_of_a_failed_transaction_do_not_stay_in_the_pack(tmp_path: Path) -> None:
+    """A deletion could not erase them, because no row refers to them."""
+    writer = PackWriter(tmp_path, {}, lambda pack: None, lambda: None, is_power_safe=False)
+    writer.open_pack_of_day()
+    writer.append(b"stored")
+    mark = writer.mark()
+    writer.append(b"secret")
+    writer.restore(mark)
+    (pack,) = tmp_path.iterdir()
+    assert pack.read_bytes() == b"stored"
+    writer.close()

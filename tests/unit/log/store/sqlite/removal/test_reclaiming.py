@@ -277,3 +277,26 @@ def test_bytes_that_cannot_be_erased_are_reported_until_they_are(tmp_path: Path,
     maintain(writer)
     assert pack.read_bytes().strip(b"\0") == b""
     writer.close()
+
+
+def test_a_record_with_a_damaged_location_stops_no_retention(tmp_path: Path, set_clock: SetClock) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(Batch(entries=[an_entry_now(), an_entry_now()]))
+    connection = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
+    connection.execute("UPDATE requests SET bodies = x'c1' WHERE seq = 1")
+    connection.close()
+    retain(writer, content=NOON + DAY_US)
+    retain(writer, requests=NOON + DAY_US)
+    maintain(writer)
+    writer.close()
+    assert SqliteReader(tmp_path).page(Filter(()), 10, None, clock.monotonic_ns() + 10**10).records == []
+
+
+def test_a_pack_with_bytes_of_a_running_request_is_not_deleted_at_midnight(tmp_path: Path, set_clock: SetClock) -> None:
+    set_clock(MIDNIGHT - 1)
+    writer = SqliteWriter(tmp_path)
+    ref = writer.write_body(b"upload")
+    set_clock(MIDNIGHT + 1)
+    maintain(writer)
+    assert writer.read_body(ref) == b"upload"
+    writer.close()
