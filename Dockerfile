@@ -42,5 +42,5 @@ VOLUME /data
 EXPOSE 4100 4101
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python3", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['RELAYBOOK_LISTEN'].rpartition(':')[2] + '/healthz', timeout=4)"]
+    CMD ["python3", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['RELAYBOOK_LISTEN'].rpartition(':')[2] + '/healthz', timeout=4)"]
 CMD ["relaybook", "serve"]

@@ -292,3 +292,11 @@ def test_a_rejected_batch_does_not_delay_the_next(log: DatabaseAddress, monkeypa
         with pytest.raises(BatchRejected):
             writer.commit(Batch(entries=[an_entry()]))
     writer.commit(Batch(entries=[an_entry()]))
+
+
+def test_a_query_can_have_the_ids_of_a_whole_batch(log: DatabaseAddress) -> None:
+    """By default, the server rejects queries with more than 256 KiB."""
+    database = Database(log)
+    ids = [a_name() for _ in range(MAX_ENTRIES)]
+    assert database.query("SELECT length(%(ids)s)", {"ids": ids}) == [(len(ids),)]
+    database.close()

@@ -102,3 +102,36 @@ def test_a_response_that_ends_the_connection_is_complete_if_more_requests_were_s
         assert received.endswith(b"\r\n\r\n" + body)
 
     world.run(work())
+
+
+def test_requests_behind_many_others_are_recorded_and_few_bytes_are_held(world: World) -> None:
+    """The relay reads no more from the client while many bytes wait, so that each request fits into journal frames."""
+    tag = b"Service-Namespace: behind-others"
+    body = b"x" * (2 << 20)
+
+    async def work() -> None:
+        small = [world.script(answer) for _ in range(30)]
+        large = world.script(answer)
+        wire = b"".join(ask(name, tag, first=b"GET /v1/models HTTP/1.1") for name in small)
+        wire += ask(large, tag, first=CHAT, body=body)
+        async with world.client() as client:
+            await client.open()
+            sending = asyncio.create_task(client.send(wire))
+            for _ in range(31):
+                assert (await client.response()).status == 200
+            await sending
+        assert world.provider.received(large).body == body
+
+    async def answer(line: UpstreamConnection, seen: Received) -> None:
+        await asyncio.sleep(0.02)  # in the meantime, the relay reads
+        await line.send(whole(b"{}"))
+
+    def recorded() -> list[dict[str, Any]] | None:
+        rows = world.server.records("namespace=behind-others")
+        return rows if len(rows) == 31 else None
+
+    world.run(work())
+    records = wait_until(recorded, 60.0, "all records")
+    (large,) = (record for record in records if record["request_bytes"] > 0)
+    assert (large["request_bytes"], large["outcome"]) == (len(body), "complete")
+    assert world.server.body(large["id"], "request") == body

@@ -67,9 +67,18 @@ class ClientConnection(Connection):
             if exchange.request_state != RequestState.ABANDONED:
                 exchange.send()
         else:
-            self.partial += data
-            if len(self.partial) > READ_BYTES:
-                self.set_reading(False)
+            self._hold(self.partial + data)
+
+    def _hold(self, data: bytes) -> None:
+        """Keep the bytes of the next requests until the running exchange ends. Stop reading if there are many."""
+        self.partial = data
+        if len(data) > READ_BYTES:
+            self.set_reading(False)
+
+    def set_reading(self, enabled: bool) -> None:
+        """Start or stop reading, but do not start while the held bytes of the next requests are many."""
+        is_full = self.exchange is not None and self.body.complete and len(self.partial) > READ_BYTES
+        super().set_reading(enabled and not is_full)
 
     def _read_heads(self, data: bytes) -> None:
         """Parse heads until a request is admitted or refused, or the connection closes.
@@ -159,7 +168,7 @@ class ClientConnection(Connection):
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False
         else:
-            self.partial = surplus
+            self._hold(surplus)
 
     def _read_body(self, exchange: Exchange, data: bytes) -> None:
         body = self.body
@@ -301,6 +310,10 @@ class ClientConnection(Connection):
     def _reset_if_sent(self) -> None:
         if not self.write_paused and not self.bytes_in_kernel():
             self.reset()
+
+    @property
+    def is_ending(self) -> bool:
+        return super().is_ending or self.reset_when_sent
 
     def close(self) -> None:
         if self.reset_when_sent:

@@ -99,6 +99,11 @@ class Connection(asyncio.BufferedProtocol):
         except (OSError, RuntimeError):
             self.transport.close()
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the connection only waits until the remote end has sent or received the last bytes."""
+        return self.lingering >= 0 or self.write_paused
+
     def discard(self, data: bytes) -> None:
         """Discard bytes that arrive after the call of ``linger``. Close the connection after ``max_bytes`` bytes."""
         self.lingering = max(self.lingering - len(data), 0)

@@ -106,7 +106,8 @@ class Relay:
         """Wait up to ``seconds`` for running exchanges, then interrupt the remaining exchanges.
 
         Meanwhile, new requests are refused. This method also waits for clients that are still sending the rest of a
-        refused request. If their connections were closed at once, a reset could destroy the responses.
+        refused request, or have not received the rest of a cut response. If their connections were closed at once, a
+        reset could destroy the responses.
         """
         context = self._context
         context.draining = context.retiring = True
@@ -128,4 +129,4 @@ class Relay:
         await asyncio.sleep(0)
 
     def _has_lingering(self) -> bool:
-        return any(connection.lingering >= 0 for connection in self._context.connections)
+        return any(connection.is_ending for connection in self._context.connections)

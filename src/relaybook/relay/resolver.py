@@ -29,7 +29,10 @@ class Resolver:
             loop = asyncio.get_running_loop()
             lookup = self._running = loop.create_future()
             lookup.add_done_callback(self._ended)
-            Thread(target=self._look_up, args=(loop, lookup), name="lookup", daemon=True).start()
+            try:
+                Thread(target=self._look_up, args=(loop, lookup), name="lookup", daemon=True).start()
+            except RuntimeError as error:  # the limit of threads is reached
+                lookup.set_exception(OSError(str(error)))
         await asyncio.wait([lookup])  # if the dial is cancelled, the lookup goes on for the others
         return lookup.result()
 

@@ -220,6 +220,12 @@ class UpstreamConnection(Connection):
 
     def eof_received(self) -> bool:
         self.has_eof = True
+        if self.exchange is not None and isinstance(self.body, UntilClose) and self.pool.tls is None:
+            # Do not wait for connection_lost: it is called only when all request bytes are written, and the upstream
+            # may never read them.
+            self.reusable = False
+            self.body.complete = True
+            self.exchange.response_chunk(b"", True)
         return False  # makes the event loop close the connection and call connection_lost
 
     def _read_kernel_rest(self) -> None:
@@ -268,12 +274,14 @@ class UpstreamConnection(Connection):
             self.body.complete = True
             exchange.response_chunk(b"", True)
             return
-        where = "in the middle of its response" if self.body is not None else "before it responded"
-        sent = (
-            "The request was sent. Relaybook does not retry." if self.wrote else "The request was not sent. Try again."
-        )
+        if self.body is not None:
+            where = "in the middle of its response. Relaybook does not retry."
+        elif self.wrote:
+            where = "before it responded. The request was sent. Relaybook does not retry."
+        else:
+            where = "before it responded. The request was not sent. Try again."
         was_reset = isinstance(exc, ConnectionResetError)
-        message = f"{UPSTREAM_DID_RESET if was_reset else 'The upstream closed the connection'} {where}. {sent}"
+        message = f"{UPSTREAM_DID_RESET if was_reset else 'The upstream closed the connection'} {where}"
         exchange.fail(RelayError.UPSTREAM_RESET, message, was_reset=was_reset)
 
     def abort(self) -> None:

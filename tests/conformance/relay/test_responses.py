@@ -255,6 +255,45 @@ def test_the_response_of_an_upstream_that_closes_without_reading_the_request_arr
     world.run(work())
 
 
+def test_an_early_response_without_a_length_ends_although_the_upstream_reads_no_more(world: World) -> None:
+    async def work() -> bytes:
+        is_blocked, has_arrived = asyncio.Event(), asyncio.Event()
+
+        async def refuse(line: UpstreamConnection, _: Received) -> None:
+            await is_blocked.wait()
+            await line.send(b"HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\nno key")
+            line.writer.write_eof()
+            await has_arrived.wait()
+            await line.reset()
+
+        name = world.script(refuse, at_head=True)
+        with socket.create_connection(("127.0.0.1", world.server.port)) as plain:
+            plain.setblocking(False)
+            rest = memoryview(ask(name, first=b"POST /v1/files HTTP/1.1", body=bytes(64 << 20)))
+            tries = 0
+            while tries < 30:  # all buffers are full if the socket accepts nothing for 0.3 s
+                try:
+                    rest = rest[plain.send(rest[: 1 << 16]) :]
+                    tries = 0
+                except BlockingIOError:
+                    tries += 1
+                    await asyncio.sleep(0.01)
+            is_blocked.set()
+            raw = b""
+            while b"no key" not in raw:
+                raw += await asyncio.get_running_loop().sock_recv(plain, READ_LIMIT)
+            request_id = raw.partition(b"Service-Request-Id: ")[2][:36].decode()
+            # The request has ended before the upstream resets its connection.
+            await asyncio.to_thread(wait_until, lambda: world.server.records(f"id={request_id}&outcome=complete"))
+            has_arrived.set()
+        return raw
+
+    raw = world.run(work())
+    assert raw.startswith(b"HTTP/1.1 401 Unauthorized\r\n")
+    record = world.server.record(raw.partition(b"Service-Request-Id: ")[2][:36].decode())
+    assert (record["outcome"], record["status"], record["response_bytes"]) == ("complete", 401, 6)
+
+
 async def upload(world: World, request: bytes) -> bytes:
     """Send a request for as long as possible while reading the response.
 

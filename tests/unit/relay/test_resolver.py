@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -50,6 +50,26 @@ def test_a_failed_lookup_is_repeated_by_the_next_dial(monkeypatch: pytest.Monkey
         with pytest.raises(socket.gaierror, match="try again"):
             await resolver.addresses()
         assert await resolver.addresses() == ["2001:db8::1"]
+
+    asyncio.run(run())
+
+
+def test_a_lookup_without_a_thread_fails_and_is_repeated_by_the_next_dial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("192.0.2.1", 443))])
+    start, failures = Thread.start, [RuntimeError("can't start new thread")]
+
+    def limited(thread: Thread) -> None:
+        if failures:
+            raise failures.pop()
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", limited)
+    resolver = Resolver("api.example", 443)
+
+    async def run() -> None:
+        with pytest.raises(OSError, match="can't start new thread"):
+            await resolver.addresses()
+        assert await resolver.addresses() == ["192.0.2.1"]
 
     asyncio.run(run())
 

@@ -129,7 +129,7 @@ it("marks estimates, and says in words how a stream ended", async () => {
   );
   expect(screen.getAllByRole("definition").map(({ textContent }) => textContent)).toEqual([
     ...["A complete", "B interrupted", "A 147", "B ≈59", "A 136", "B ≈125", "A 45", "B ≈14"],
-    ...["A $0.20", "B ≈$0.10"],
+    ...["A $0.2", "B ≈$0.1"],
   ]);
   const link = screen.getByRole("link", { name: "Filter by end of stream cut: interrupted" });
   expect(link).toHaveAttribute("href", "/requests?stream_ended=cut");

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode } from "react";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
-import { money } from "~/format/money";
+import { exactMoney } from "~/format/money";
 import { count, rate } from "~/format/number";
 import type { FactDifference, Row, ValueDifference } from "~/generated/api-types";
 import { STREAM_ENDS } from "~/generated/vocabulary";
@@ -124,7 +124,7 @@ function Fact({ fact: { name }, value, row }: { fact: FactDifference; value: unk
 }
 
 function numberText(name: string, value: number, row: Row): string {
-  if (name === "cost_usd") return money(value, row.tokens_estimated);
+  if (name === "cost_usd") return `${row.tokens_estimated ? "≈" : ""}${exactMoney(value)}`;
   if (name.endsWith("_ms")) return duration(value);
   if (name === "tokens_per_second") return rate(value, row.tokens_estimated);
   const isEstimated = row.tokens_estimated && (name === "input_tokens" || name === "output_tokens");

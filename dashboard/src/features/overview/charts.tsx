@@ -117,7 +117,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         total={share(failedShare(total))}
         seriesList={times.failed}
         formatValue={percentText}
-        formatTick={percentText}
+        formatTick={percentTick}
         isWhole
         legend={[]}
         note={noteOf(times.failed, RECORDED.failed)}
@@ -172,7 +172,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
         total={share(total.cached_share)}
         seriesList={times.cached}
         formatValue={percentText}
-        formatTick={percentText}
+        formatTick={percentTick}
         isWhole
         legend={[]}
         note={noteOf(times.cached, RECORDED.cached)}
@@ -243,6 +243,11 @@ function percentilesText(
 
 function rateText(value: number | null): string {
   return value === null ? "–" : perSecond(value, false);
+}
+
+/** The axis may reach above 100 %. */
+function percentTick(value: number): string {
+  return value > 100 ? "" : percentText(value);
 }
 
 function percentText(value: number | null): string {

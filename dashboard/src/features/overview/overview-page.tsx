@@ -3,7 +3,7 @@
 import { Box, Group, NativeSelect } from "@mantine/core";
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { feedbackSummaryQuery, useHasFeedback } from "~/api/feedback";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
@@ -16,6 +16,7 @@ import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import type { StatsResponse } from "~/generated/api-types";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
+import { useActions } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import { type Ages, Charts } from "./charts";
 import { GroupTable, Totals } from "./group-table";
@@ -101,6 +102,8 @@ const LABEL = "label";
 export function GroupBySelect() {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
+  const select = useRef<HTMLSelectElement>(null);
+  useActions(() => ({ groupBy: () => select.current?.focus() }));
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
   // The field in the URL is always an option.
   const fields = [...FIELDS];
@@ -112,6 +115,7 @@ export function GroupBySelect() {
     <label className={css.choice} htmlFor="group-by">
       Group by:
       <NativeSelect
+        ref={select}
         id="group-by"
         size="xs"
         maw={180}

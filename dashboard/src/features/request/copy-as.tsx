@@ -190,13 +190,23 @@ function replayOf({ id, outcome }: RequestDetail): Copied {
 /** Why a script cannot repeat the request: the request is running, or its body is not stored. Otherwise undefined. */
 function obstacleOf({ outcome, stored_request_bytes, request_bytes }: RequestDetail): string | undefined {
   if (outcome === "open") return "The request is still running. It can be copied when it has ended.";
-  return stored_request_bytes === null && request_bytes !== 0 ? "The request body is not stored." : undefined;
+  if (stored_request_bytes === null) return request_bytes === 0 ? undefined : "The request body is not stored.";
+  return stored_request_bytes < request_bytes ? "Only the beginning of the request body is stored." : undefined;
 }
+
+/** Whether the download of the body is a text file. The API decides by the content type. */
+function isTextual({ request_headers }: RequestDetail): boolean {
+  const type = request_headers?.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+  return TEXTUAL.test(type.replace(/;.*/s, "").trim().toLowerCase());
+}
+
+/** Keep in sync with api/downloads.py. */
+const TEXTUAL = /^(text\/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|jsonl|event-stream|urlencoded).*)$/;
 
 /** The body as it was sent, or a file if the body is too large for a command. */
 async function bodyOf(request: RequestDetail): Promise<Body> {
   if (!request.stored_request_bytes) return undefined;
-  const file = `${request.id}-request.txt`;
+  const file = `${request.id}-request.${isTextual(request) ? "txt" : "bin"}`;
   const size = bytes(request.stored_request_bytes);
   const elsewhere = { file, note: `The body (${size}) is read from ${file}. Download the body under Raw.` };
   if (request.stored_request_bytes > MAX_IN_SCRIPT_BYTES) return elsewhere;

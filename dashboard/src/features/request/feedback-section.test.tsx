@@ -5,6 +5,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import type { NewFeedback, RequestDetail, RequestFeedback } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
+import { offeredActions } from "~/ui/actions";
 import { RequestDrawer } from "./request-drawer";
 
 const USERS: RequestFeedback = {
@@ -74,6 +75,11 @@ it("keeps the score when a label and a comment are added, and keeps both when th
   expect(await section.findByRole("link", { name: "Filter by label wrong_sum" })).toBeVisible();
   await userEvent.click(section.getByRole("button", { name: /Good/ }));
   await waitFor(() => expect(sent[2]).toEqual({ ...sent[1], score: 1 }));
+});
+
+it("the palette offers to give feedback", async () => {
+  await open();
+  expect(offeredActions().map(({ id }) => id)).toEqual(expect.arrayContaining(["good", "bad"]));
 });
 
 it("keeps a comment when the score is given before the comment is saved", async () => {

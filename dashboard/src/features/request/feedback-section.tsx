@@ -6,9 +6,10 @@ import { type OwnFeedback, useGiveFeedback } from "~/api/feedback";
 import { BAD, feedbackText, GOOD, ownFeedback, scoreText } from "~/domain/feedback";
 import { FilterLink } from "~/filters/filter-link";
 import type { RequestDetail, RequestFeedback } from "~/generated/api-types";
+import { useActions } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
-import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
+import { hasTextSelection, isTextField } from "~/ui/shortcuts";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
@@ -76,10 +77,9 @@ export function Feedback({ request }: { request: RequestDetail }) {
 /** Two buttons, which the keys `+` and `-` press. An earlier label and comment are kept. */
 function Thumbs({ own, give }: GivingProps) {
   const rate = (score: number) => give({ score });
-  useShortcuts(({ key, target }) => {
-    if (isTextField(target) || hasTextSelection()) return undefined;
-    if (key === "+") return () => rate(GOOD);
-    return key === "-" && (() => rate(BAD));
+  useActions((target) => {
+    if (isTextField(target) || hasTextSelection()) return {};
+    return { good: () => rate(GOOD), bad: () => rate(BAD) };
   }, isOutsidePanel);
   const isOther = own !== undefined && own.score !== null && own.score !== GOOD && own.score !== BAD;
   return (

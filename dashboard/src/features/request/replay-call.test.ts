@@ -184,7 +184,8 @@ describe("a request copied as a script", () => {
     const response = asPython(call({ text: '{"model": "m", "input": "x", "instructions": "x", "n": 1}' }, responses));
     expect(response).toContain('client.responses.create(\n    model="m",\n    input="x",\n    instructions="x",\n');
     expect(response).toContain('extra_body={"n": 1},');
-    const message = { kind: "message" as const, path: "/v1/messages", request_headers: [] };
+    const headers: [string, string][] = [["x-api-key", "key:3f9a00aa11bb"]];
+    const message = { kind: "message" as const, path: "/v1/messages", request_headers: headers };
     expect(asPython(call({ text: '{"model": "m", "messages": [], "max_tokens": 1, "top_k": 3}' }, message))).toContain(
       'extra_body={"top_k": 3},',
     );
@@ -201,6 +202,37 @@ describe("a request copied as a script", () => {
       expect(script).not.toContain("client");
       expect(script).toContain(`"${name}"`);
     }
+  });
+
+  it("uses no SDK if no key was sent, because the SDK would not start or would send the key of the user", () => {
+    for (const script of [asPython(call(body, { request_headers: [] })), asNode(call(body, { request_headers: [] }))]) {
+      expect(script).not.toMatch(/client|API_KEY/);
+    }
+  });
+
+  it("uses no Python SDK for a body in a file, whose fields may not be arguments of the SDK", () => {
+    const script = asPython(call({ file: "a-request.txt", note: "" }));
+    expect(script).toContain('data=open("a-request.txt", "rb").read()');
+    expect(script).not.toContain("create(");
+  });
+
+  it("prints the bytes of the response in Python, also of an error", () => {
+    const script = asPython(call({ text: '{"input":"Hi"}' }, { kind: "audio", path: "/v1/audio/speech" }));
+    expect(script).toContain("except urllib.error.HTTPError as error:\n    response = error\n");
+    expect(script).toContain("sys.stdout.buffer.write(response.read())");
+  });
+
+  it("reads a key that was in the URL from the environment", () => {
+    const gemini = {
+      kind: "generate" as const,
+      path: "/gemini/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+      query: "alt=sse&key=key:3f9a00aa11bb",
+      request_headers: [],
+    };
+    const copied = asCurl(call({ text: "{}" }, gemini));
+    expect(copied).toContain(":streamGenerateContent?alt=sse'");
+    expect(copied).toContain('-H "x-goog-api-key: $GEMINI_API_KEY"');
+    expect(asCurl(call({ text: "{}" }, { ...gemini, query: "key=key:3f9a00aa11bb" }))).toContain("GenerateContent'");
   });
 
   it("uses the SDK for a path with a deployment", () => {

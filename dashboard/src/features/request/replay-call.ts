@@ -39,6 +39,8 @@ export type Call = {
 };
 
 const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
+/** A query parameter whose value was a key. */
+const KEY_PARAMETER = /^[^=&]*=key:[0-9a-f]{12}$/;
 const KEY_HEADERS = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 const FOR_PROVIDER = /^(content-type|openai-|anthropic-|x-goog-user-project)/;
 
@@ -46,7 +48,7 @@ export function callOf(request: RequestDetail, status: Status, body: Body): Call
   const root = status.relay_base_url.replace(/\/(v1\/?)?$/, "");
   const call = {
     method: request.method,
-    url: `${root}${request.path}${request.query === "" ? "" : `?${request.query}`}`,
+    url: `${root}${request.path}${withoutKeys(request.query)}`,
     headers: [...namespaceHeader(request, status), ...headersOf(request, prefixesOf(status))],
     key: keyOf(request, status.sample_data),
     body,
@@ -59,7 +61,8 @@ export function callOf(request: RequestDetail, status: Status, body: Body): Call
 function sdkOf({ kind, path, query }: RequestDetail, { method, url, key, body }: Omit<Call, "sdk">): Sdk | undefined {
   const { key_header, sdk_call: call } = APIS[kind];
   if (call === null || method !== "POST" || query !== "" || !path.endsWith(call.path)) return undefined;
-  if (key !== undefined && key.header.toLowerCase() !== key_header.toLowerCase()) return undefined;
+  // Without a key, the client of an SDK cannot be created.
+  if (key?.header.toLowerCase() !== key_header.toLowerCase()) return undefined;
   const json = body !== undefined && "text" in body ? jsonObject(body.text) : undefined;
   if (body === undefined || ("text" in body && json === undefined)) return undefined;
   return { ...call, baseUrl: url.slice(0, -call.path.length), json };
@@ -106,13 +109,23 @@ function namespaceHeader({ request_headers, namespace }: RequestDetail, status: 
   return [[`${prefixes[0] ?? "Service"}-Namespace`, headerValue(namespace)]];
 }
 
-function keyOf({ kind, request_headers }: RequestDetail, isSimulated: boolean): ApiKey | undefined {
+/** The query with its question mark, without keys. The key is sent in a header instead. */
+function withoutKeys(query: string): string {
+  const kept = query.split("&").filter((part) => !KEY_PARAMETER.test(part));
+  return kept.join("&") === "" ? "" : `?${kept.join("&")}`;
+}
+
+function keyOf({ kind, query, request_headers }: RequestDetail, isSimulated: boolean): ApiKey | undefined {
   const { key_header, key_variable: variable } = APIS[kind];
   const fallback = isSimulated ? "any-key" : undefined;
   if (request_headers === null) return { header: key_header, variable, fallback };
   const secret = request_headers.filter(([, value]) => REPLACED_KEY.test(value));
   const [name, value = ""] = secret.find(([name]) => KEY_HEADERS.includes(name.toLowerCase())) ?? secret[0] ?? [];
-  if (name === undefined) return undefined;
+  if (name === undefined) {
+    return query.split("&").some((part) => KEY_PARAMETER.test(part))
+      ? { header: key_header, variable, fallback }
+      : undefined;
+  }
   return { header: `${name}: ${REPLACED_KEY.exec(value)?.[1] ?? ""}`, variable, fallback };
 }
 

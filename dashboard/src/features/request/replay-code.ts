@@ -39,7 +39,7 @@ function nodeKey({ variable, fallback }: ApiKey): string {
 }
 
 /** Headers that the SDK does not set. */
-function sdkHeaders({ headers }: Call): Record<string, string> {
+function sdkHeaders({ headers }: Pick<Call, "headers">): Record<string, string> {
   return Object.fromEntries(headers.filter(([name]) => !/^(content-type|anthropic-version)$/i.test(name)));
 }
 
@@ -100,8 +100,10 @@ function indented(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-export function asPython(call: Call): string {
-  return call.sdk === undefined ? withStandardLibrary(call) : pythonWithSdk(call, call.sdk);
+/** A script for Python. It uses the SDK if the SDK has such a call, otherwise the standard library. */
+export function asPython({ sdk, ...call }: Call): string {
+  // Of a body in a file, it is not known which fields the SDK accepts by name.
+  return sdk?.json === undefined ? withStandardLibrary(call) : pythonWithSdk(call, sdk, sdk.json);
 }
 
 /** The key in Python. */
@@ -110,17 +112,12 @@ function pythonKey({ variable, fallback }: ApiKey): string {
   return `os.environ.get(${literal(variable)}, ${literal(fallback)})`;
 }
 
-function pythonWithSdk(call: Call, sdk: Sdk): string {
-  const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
+function pythonWithSdk(call: Omit<Call, "sdk">, sdk: Sdk, json: JsonObject): string {
   const headers = sdkHeaders(call);
-  const given =
-    file === undefined
-      ? argumentsOf(sdk.json ?? {}, sdk.parameters)
-      : [`**json.load(open(${literal(file)}, encoding="utf-8")),`];
+  const given = argumentsOf(json, sdk.parameters);
   if (Object.keys(headers).length > 0) given.push(`extra_headers=${literal(headers, 1)},`);
-  const imports = [...(file === undefined ? [] : ["import json"]), ...(call.key === undefined ? [] : ["import os"])];
   return [
-    ...(imports.length === 0 ? [] : [...imports, ""]),
+    ...(call.key === undefined ? [] : ["import os", ""]),
     `from ${sdk.python_package} import ${sdk.client}`,
     "",
     `client = ${sdk.client}(base_url=${literal(sdk.baseUrl)}${call.key === undefined ? "" : `, api_key=${pythonKey(call.key)}`})`,
@@ -139,7 +136,7 @@ function argumentsOf(json: JsonObject, known: readonly string[]): string[] {
   return rest.length === 0 ? lines : [...lines, `extra_body=${literal(Object.fromEntries(rest), 1)},`];
 }
 
-function withStandardLibrary({ body, headers, key, method, url }: Call): string {
+function withStandardLibrary({ body, headers, key, method, url }: Omit<Call, "sdk">): string {
   const data =
     body === undefined
       ? ""
@@ -149,6 +146,8 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
   const [name = "", scheme = ""] = key?.header.split(": ") ?? [];
   return [
     "import os",
+    "import sys",
+    "import urllib.error",
     "import urllib.request",
     "",
     "request = urllib.request.Request(",
@@ -160,7 +159,11 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
     ...(key === undefined
       ? []
       : [`request.add_header(${literal(name)}, ${scheme === "" ? "" : `${literal(scheme)} + `}${pythonKey(key)})`]),
-    "print(urllib.request.urlopen(request).read().decode())",
+    "try:",
+    "    response = urllib.request.urlopen(request)",
+    "except urllib.error.HTTPError as error:",
+    "    response = error",
+    "sys.stdout.buffer.write(response.read())",
     "",
   ].join("\n");
 }

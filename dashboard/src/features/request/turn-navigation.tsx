@@ -10,9 +10,10 @@ import type { RequestDetail } from "~/generated/api-types";
 import { APIS } from "~/generated/vocabulary";
 import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { useActions } from "~/ui/actions";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
-import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
+import { hasTextSelection, isTextField } from "~/ui/shortcuts";
 import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 import { isBefore, isFinalFor, type TurnPosition, threadOf, turnOf } from "./turn-position";
@@ -112,10 +113,11 @@ type ThreadLinkProps = { thread: Filter; id: string; position: TurnPosition | un
 /** A link to the request in its conversation. The key t follows this link while it is shown. */
 function ThreadLink({ thread, id, position }: ThreadLinkProps) {
   const link = useRef<HTMLAnchorElement>(null);
-  useShortcuts(({ key, target }) => {
+  useActions((target) => {
     // While the next request loads, this is still the link of the previous request.
     const isOutdated = link.current?.closest("[data-waits]") !== null;
-    return key === "t" && !isOutdated && !isTextField(target) && !hasTextSelection() && (() => link.current?.click());
+    const isPossible = !isOutdated && !isTextField(target) && !hasTextSelection();
+    return { conversation: isPossible && (() => link.current?.click()) };
   }, isOutsidePanel);
   return (
     <AppLink ref={link} className={pageCss.value} href={threadHref(thread, id)}>

@@ -64,7 +64,7 @@ export function retentionFacts(status: Status, now: Date): [string, string][] {
     ["chart data kept", formatClock(aggregates, now)],
     ...others,
     [
-      "disk space of journal and log",
+      "disk space (including reserved files)",
       budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of at most ${bytes(budget)}`,
     ],
   ];

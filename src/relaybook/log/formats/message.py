@@ -26,6 +26,7 @@ _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 #: The fields of a delta that are read. All others are fields of the block.
 _DELTA_FIELDS: Final = ("type", "text", "thinking", "partial_json")
+_CACHE: Final = ("cache_read_input_tokens", "cache_creation_input_tokens")
 #: The fields of ``message_delta`` that are read.
 _OF_DELTA: Final = ("type", "delta", "usage", "error")
 _READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
@@ -191,7 +192,8 @@ class Stream(BaseStream):
                 self._fields |= {key: value for key, value in delta.items() if value is not None}
             more = {key: value for key, value in event.items() if key not in _OF_DELTA and value is not None}
             self._fields |= more  # such as context_management
-            self._add_usage(event.get("usage"), is_final=True)
+            if is_object(usage := event.get("usage")):
+                self._add_usage(self._without_cache(usage), is_final=True)
         elif kind == "message_stop":
             self.has_end_mark = True
         elif kind not in ("content_block_stop", "ping", "error"):
@@ -222,6 +224,18 @@ class Stream(BaseStream):
         if isinstance(usage, dict) and usage:
             # The output tokens at the start of a stream are a placeholder.
             merge_usage(self._usage, usage if is_final else {k: v for k, v in usage.items() if k != "output_tokens"})
+
+    def _without_cache(self, usage: dict[str, Any]) -> dict[str, Any]:
+        """Return the usage at the end of a stream, with the input tokens that have nothing to do with the cache.
+
+        DashScope counts all input tokens at the start, and only the end says how many of them were cached.
+        """
+        read, written = (usage.get(name) or 0 for name in _CACHE)
+        input_ = self._usage.get("input_tokens")
+        is_dashscope = "input_tokens" not in usage and "prompt_tokens_details" in usage
+        if is_dashscope and type(input_) is int and type(read) is int and type(written) is int:
+            return usage | {"input_tokens": max(0, input_ - read - written)}
+        return usage
 
     def _add_block(self, index: object, block: dict[str, Any]) -> None:
         self.is_known = True

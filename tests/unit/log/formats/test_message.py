@@ -13,6 +13,7 @@ from relaybook.log.formats.conversation import Error, Media, Message, Output, Pa
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.formats.preview import characters, input_preview, output_preview
+from relaybook.log.formats.usage import counts_of
 
 USAGE: Final[dict[str, Any]] = {
     "input_tokens": 10,
@@ -145,6 +146,15 @@ def test_a_stream_becomes_the_whole_response() -> None:
 @pytest.mark.parametrize("separator", [b"\r\n", b"\r"])
 def test_line_ends_do_not_matter(separator: bytes) -> None:
     assert stream(STREAM.replace(b"\n", separator)) == stream()
+
+
+def test_cached_tokens_of_dashscope_are_not_counted_twice() -> None:
+    end = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 3000, "output_tokens": 878}
+    end |= {"prompt_tokens_details": {"cached_tokens": 3000}}
+    data = event({"type": "message_start", "message": MESSAGE | {"usage": {"input_tokens": 3602, "output_tokens": 0}}})
+    data += event({"type": "message_delta", "usage": end}) + event({"type": "message_stop"})
+    counts = counts_of(reading_of(data, "message").response.usage or {}, "message")
+    assert (counts.tokens[:3]) == (3602, 878, 3000)
 
 
 def test_fields_at_the_end_of_a_stream_are_kept() -> None:

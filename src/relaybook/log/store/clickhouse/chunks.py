@@ -94,15 +94,16 @@ class Chunks:
 
         Use this method for requests that are already stored, perhaps with other chunks, or that were deleted.
         """
-        written = {
-            chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
+        chunks = {
+            entry.record.id: [chunk for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)]
+            for entry in entries
         }
-        if not written:
+        ids = [record_id for record_id, of_entry in chunks.items() if of_entry]
+        if not ids:
             return
-        ids = [entry.record.id for entry in entries]
         sql = "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests WHERE id IN %(ids)s"
         stored = {chunk for (chunk,) in self._database.query(sql, {"ids": ids})}
-        self._erasures |= {str(chunk) for chunk in written - stored}
+        self._erasures |= {str(chunk) for of_entry in chunks.values() for chunk in of_entry if chunk not in stored}
 
     def will_erase(self, chunks: Iterable[int]) -> None:
         """Mark chunks for erasure. The mark survives a crash."""

@@ -26,6 +26,8 @@ from relaybook.log.store.errors import (
 )
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.packs.bodies import RecordLocation
+from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import VERSION
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -385,3 +387,20 @@ def test_a_request_whose_pack_is_missing_has_bodies_that_are_missing(
     assert [entry and entry.record.body_state for entry in map(reader.salvage, (1, 2))] == expected
     stored = [reader.get(entry.record.id) for entry in (kept, plain)]
     assert [one and one.record.body_state for one in stored] == expected
+
+
+def test_a_body_whose_base_was_moved_meanwhile_is_read_again(writer, reader, monkeypatch):
+    entry = an_entry(b"the prompt")
+    writer.commit(a_batch(entry))
+    content, failures = PackReader.content, [BodyDamaged("erased")]
+
+    def after_a_move(self: PackReader, location: RecordLocation) -> bytes:
+        if failures:
+            raise failures.pop()
+        return content(self, location)
+
+    monkeypatch.setattr(PackReader, "content", after_a_move)
+    assert b"".join(reader.body(entry.record.id, "request") or ()) == b"the prompt"
+    failures += [BodyDamaged("damaged"), BodyDamaged("damaged")]
+    with pytest.raises(BodyDamaged):
+        reader.body(entry.record.id, "request")

@@ -140,8 +140,10 @@ class PackReader:
     def _content(self, record: Record, location: RecordLocation | None) -> bytes | None:
         """Return the content of the record's shared frame. Raises BodyDamaged.
 
-        `None` if the content has expired or its pack does not exist.
+        `None` if the content has expired or its pack does not exist. The content is read again after a failure, because
+        its frame or one of its bases may have been moved, and erased, after their locations were read.
         """
+        is_repeated = False
         while location is not None:
             try:
                 return self.content(location)
@@ -150,7 +152,9 @@ class PackReader:
                 if current == location:
                     if self._key(location.shared()) is None:
                         break
-                    raise
+                    if is_repeated:
+                        raise
+                    is_repeated = True
                 location = current
         return None
 
