@@ -146,6 +146,11 @@ def with_metadata(
     return merged, list(warnings)
 
 
+def _quoted(text: str) -> str:
+    """Return the beginning of a text in quotes, for a message. Messages must stay short, because they are journaled."""
+    return repr(text[:_MAX_SHOWN])
+
+
 def shortened(text: str) -> str:
     """Return a text of at most ``MAX_CHARACTERS`` characters. The end of a longer text is replaced by a hash."""
     if len(text) <= MAX_CHARACTERS:
@@ -301,7 +306,8 @@ class _Reading:
             self._take_namespace("The namespace in the path", raw)
         elif clean(raw).text not in ("", header):
             self._warn(
-                "duplicate_tag", f"The path has another namespace than the header. The header's, {header!r}, is used."
+                "duplicate_tag",
+                f"The path has another namespace than the header. The header's, {_quoted(header)}, is used.",
             )
 
     def _warn(self, code: WarningCode, message: str) -> None:
@@ -325,7 +331,8 @@ class _Reading:
             self.namespace = text
         elif text != self.namespace:
             self._warn(
-                "duplicate_tag", f"{name} was sent more than once. The first value, {self.namespace!r}, is used."
+                "duplicate_tag",
+                f"{name} was sent more than once. The first value, {_quoted(self.namespace)}, is used.",
             )
 
     def _take_log(self, name: str, raw: bytes) -> None:
@@ -350,7 +357,10 @@ class _Reading:
         if key in self.properties:
             if self.properties[key] != text:
                 first = self.properties[key]
-                self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
+                self._warn(
+                    "duplicate_tag",
+                    f"{name} was sent more than once. The first value, {_quoted(first)}, is used.",
+                )
         elif len(self.properties) >= MAX_PROPERTIES:
             self._warn("too_many_properties", _TOO_MANY)
         else:

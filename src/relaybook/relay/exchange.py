@@ -55,12 +55,14 @@ There is one exception. With ``on_client_gone = finish``, if the whole request w
 
 from enum import IntEnum
 
+import msgspec
+
 from relaybook import clock
 from relaybook.apis import expects_text_error
 from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Closed, ClosedOutcome, Opened, ResponseBegin, encode_event
-from relaybook.journal.frame import FrameKind
+from relaybook.journal.frame import MAX_PAYLOAD, FrameKind
 from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.context import RelayContext
@@ -157,7 +159,16 @@ class Exchange:
             mask(body, self.secrets),
             complete,
         )
-        self.frame(FrameKind.OPENED, self.id, encode_event(opened))
+        payload = encode_event(opened)
+        if len(payload) <= MAX_PAYLOAD:
+            self.frame(FrameKind.OPENED, self.id, payload)
+        else:  # a reader would skip the frame
+            self.frame(
+                FrameKind.OPENED, self.id, encode_event(msgspec.structs.replace(opened, body=b"", complete=False))
+            )
+            self.frame(FrameKind.SENT, self.id, opened.body)
+            if complete:
+                self.frame(FrameKind.REQUEST_END, self.id, b"")
         if head.chunked and (body or complete):
             body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             if complete:

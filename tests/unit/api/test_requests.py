@@ -311,8 +311,9 @@ def test_the_live_stream_does_not_take_sort() -> None:
 
 
 def test_rows_that_match_only_in_earlier_messages_say_so() -> None:
-    store = log_of(record_of(1, duration_ms=1.0), record_of(2, duration_ms=2.0))
-    store.add([(1, SearchText("my refund")), (2, SearchText("sent", "when", "my refund"))], 2)
+    store = log_of(record_of(1, duration_ms=1.0), record_of(2, duration_ms=2.0), record_of(3, duration_ms=3.0))
+    texts = [SearchText("my refund"), SearchText("sent", "when", "my refund"), SearchText("hello")]
+    store.add(list(enumerate(texts, 1)), 3)
     client = client_of(store)
 
     def marked(query: str) -> list[bool]:
@@ -322,4 +323,7 @@ def test_rows_that_match_only_in_earlier_messages_say_so() -> None:
     assert marked("begins.words=refu&sort=duration_ms") == [True, False]
     assert marked("said_here=refund") == [False]
     assert marked("prompt=refund") == [False]
-    assert marked("not.words=nothing") == [False, False]
+    assert marked("not.words=nothing") == [False, False, False]
+    # the request itself is in the page, although it does not contain the words
+    assert marked(f"around={record_of(3).id}&words=refund") == [False, True, False]
+    assert marked(f"around={record_of(2).id}&words=refund") == [True, False]

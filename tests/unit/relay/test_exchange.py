@@ -8,7 +8,7 @@ from tests.support.fake_peers import World
 
 from relaybook.errors import RelayError
 from relaybook.journal.events import Closed, decode_closed, decode_opened, decode_response_begin
-from relaybook.journal.frame import FrameKind
+from relaybook.journal.frame import MAX_PAYLOAD, FrameKind
 
 CHUNKED = b"Transfer-Encoding: chunked"
 STREAM = (b"Transfer-Encoding: chunked", b"Content-Type: text/event-stream")
@@ -409,3 +409,13 @@ def test_clients_of_ollama_get_the_error_of_the_relay_as_a_text(path: bytes, is_
     world.exchange.dial_failed("Nobody is there.")
     error = json.loads(world.client.sent.partition(b"\r\n\r\n")[2])["error"]
     assert error == "Nobody is there." if is_text else error["message"] == "Nobody is there."
+
+
+def test_a_request_that_does_not_fit_into_one_frame_has_several() -> None:
+    """A reader would skip a frame that is too large, so that the request would have no record."""
+    body = b"x" * MAX_PAYLOAD
+    world = World(b"Content-Length: %d" % len(body)).begin(body, complete=True)
+    assert world.kinds == ["OPENED", "SENT", "REQUEST_END"]
+    opened = decode_opened(world.payloads(FrameKind.OPENED)[0])
+    assert (opened.body, opened.complete, world.payloads(FrameKind.SENT)) == (b"", False, [body])
+    assert all(len(payload) <= MAX_PAYLOAD for _, payload in world.gate.frames)

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
 from relaybook.log.numbers import Unit
-from relaybook.log.query.filters import NUMBERS
+from relaybook.log.query.filters import NUMBERS, BadFilter
 from relaybook.log.query.found_values import FoundValue
 from relaybook.log.query.language import QueryPart, parts_of, written_name, written_value
+from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns the values of a field that start with a prefix, each with its number of requests, most frequent first.
@@ -74,7 +75,7 @@ def complete(text: str, caret: int, known: KnownValues) -> Completion:
         if part is not None and not part.has_star:
             items += map(_whole, _filters(part, known.find))
     else:
-        items = [_whole(item) for item in _values(part, known.list_values)]
+        items = [_whole(item) for item in _values(part, known.list_values) if _is_valid(item)]
     start, end = (caret, caret) if part is None else (part.start, _end_of_part(text, part, caret))
     # The inserted text ends with a space, so it replaces the spaces after the caret.
     while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
@@ -152,6 +153,14 @@ def _values(part: QueryPart, list_values: ListValues) -> Iterator[Item]:
             yield Item(before + written_value(value), value, requests=requests)
         if len(found) > 1 and part.value and not part.is_quoted:
             yield Item(f"{before}{part.value}*", f"{part.value}*", "all values with this prefix")
+
+
+def _is_valid(item: Item) -> bool:
+    try:
+        parse_filter([("q", item.insert)], 0)
+    except BadFilter:
+        return False
+    return True
 
 
 def _bounds(name: str, suggested: Iterable[str], typed: str) -> Iterator[str]:

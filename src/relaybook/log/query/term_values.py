@@ -1,8 +1,10 @@
 """Validate and normalize the values of filter terms."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Final, NamedTuple, NoReturn, get_args
 
 from relaybook import clock
@@ -188,6 +190,8 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
         )
     if name == "key" and not _FINGERPRINT.fullmatch(value[:12].ljust(12, "0") if is_prefix else value):
         reject("a key fingerprint, the 12 hex digits that the log shows for a key")
+    if name == "namespace" or name.startswith("property."):
+        value = unicodedata.normalize("NFC", value)  # as tags are stored
     if name == "namespace" and not value and not is_prefix:
         reject("the name of a namespace. Omit namespace to search all namespaces")
     if name == "status" and not _STATUS.fullmatch(value):
@@ -224,7 +228,7 @@ def _number(name: str, value: str) -> str | None:
     factor = match and _FACTORS.get(unit_of_number, _WITHOUT_UNIT).get(match[4])
     if not match or not factor:
         return None
-    sign, dollar, number = match[1], match[2], float(match[3]) * factor
+    sign, dollar, number = match[1], match[2], float(Decimal(match[3]) * Decimal(str(factor)))
     if number < 0 or (dollar and unit_of_number != "usd"):
         return None
     if unit_of_number in _WHOLE:

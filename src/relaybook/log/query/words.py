@@ -15,7 +15,6 @@ _ALONE: Final = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
 )
-_WORD: Final = re.compile(r"[^\W_]+")
 #: Separates the texts of a request in its search text. Neither phrases nor substrings match across it. Unicode reserves
 #: this character for internal use (a noncharacter). If a text contains it, the text is searched as two texts.
 SEPARATOR: Final = "\ufdd0"
@@ -46,21 +45,25 @@ _NORMALIZED_CHARACTERS: Final = 256
 _END_OF_ALPHABETS: Final = 0x3000
 
 
-class _WithoutMarks(dict[int, int | None]):
-    """A table for ``str.translate`` that removes combining marks.
+class _WordCharacters(dict[int, int | None]):
+    """A table for ``str.translate`` that removes accents, and replaces characters that are in no word by spaces.
 
-    A character below U+3000 is added to the table when it first occurs. Characters from U+3000 on are mostly
+    Accents are the category Mn. Vowel signs of Indic scripts are also in the category Mc, and belong to the word. A
+    character below U+3000 is added to the table when it first occurs. Characters from U+3000 on are mostly
     Chinese, Japanese and Korean. These characters are not added, because the table would become too large.
     """
 
     def __missing__(self, character: int) -> int | None:
-        kept = None if unicodedata.category(chr(character)) == "Mn" else character
+        category = unicodedata.category(chr(character))
+        is_in_word = chr(character).isalnum() or category == "Mc"
+        kept = None if category == "Mn" else character if is_in_word else _SPACE
         if character < _END_OF_ALPHABETS:
             self[character] = kept
         return kept
 
 
-_without_marks: Final = _WithoutMarks()
+_SPACE: Final = 32
+_word_characters: Final = _WordCharacters()
 
 
 def words_of(text: str) -> list[str]:
@@ -68,8 +71,7 @@ def words_of(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_ASCII).split()
     text = _UNSTORABLE.sub(" ", text)
-    text = _decomposed(_ALONE.sub(r" \1 ", text)).translate(_without_marks)
-    return _WORD.findall(text.casefold())
+    return _decomposed(_ALONE.sub(r" \1 ", text)).translate(_word_characters).casefold().split()
 
 
 def _decomposed(text: str) -> str:

@@ -87,6 +87,11 @@ def test_choices_are_suggested_with_their_meaning() -> None:
         ("duration:3", [">3s", ">3ms", ">3m", "<3s", "<3ms", "<3m"]),
         ("cost:0.5", [">0.5", "<0.5"]),
         ("retry_count:", [">=1", ">=2"]),
+        # only what the parser accepts
+        ("-from:", []),
+        ("duration:-5", []),
+        ("request_bytes:1.5", [">1.5kB", ">1.5MB", "<1.5kB", "<1.5MB"]),
+        ("input_tokens:>1.5", []),
     ],
 )
 def test_bounds_are_suggested_with_units(text: str, bounds: list[str]) -> None:

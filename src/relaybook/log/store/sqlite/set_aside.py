@@ -19,7 +19,11 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.reader import SqliteReader
 
-_CONTENTS: Final = "SELECT min(first_at), sum(requests) FROM namespaces WHERE requests > 0"
+#: A checkpoint is a running request, of which the journal may have only the rest.
+_CONTENTS: Final = (
+    "SELECT min(first_at), coalesce(sum(requests), 0) + (SELECT count(*) FROM checkpoints) FROM namespaces "
+    "WHERE requests > 0"
+)
 
 
 def set_aside(directory: Path) -> Path | None:

@@ -60,7 +60,7 @@ _stored_numbers: Final = attrgetter(*_STORED_NUMBERS)
 _SUBTRACT_FROM_NAMESPACE: Final = """
 UPDATE namespaces SET requests = requests - ?2, failed = failed - ?3,
   input_tokens = input_tokens - ?4, output_tokens = output_tokens - ?5,
-  cost_usd = CASE costed WHEN ?7 THEN 0.0 ELSE max(cost_usd - ?6, 0.0) END, costed = costed - ?7
+  cost_usd = CASE costed WHEN ?7 THEN 0.0 ELSE round(max(cost_usd - ?6, 0.0), 10) END, costed = costed - ?7
 WHERE namespace = ?1
 """
 _SUBTRACT_FROM_VALUE: Final = "UPDATE value_counts SET requests = requests - ? WHERE field = ? AND value = ?"

@@ -111,14 +111,13 @@ def part_of(connection: apsw.Connection, seq: int) -> int:
 
     A part that was merged must not get new rows: ``_parts`` would then not search the parts of higher levels.
     """
-    newest, position = last_seq(connection) // PART, seq // PART
-    for level in count():
+    newest, position, level = last_seq(connection) // PART, seq // PART, 0
+    while True:
         oldest = _oldest(connection, level)
         first = newest if oldest is None else oldest
         if position >= first or newest < _MERGE_FACTOR:
             return _number(level, position)
-        position, newest = position // _MERGE_FACTOR, first // _MERGE_FACTOR
-    raise AssertionError
+        position, newest, level = position // _MERGE_FACTOR, first // _MERGE_FACTOR, level + 1
 
 
 def _parts(connection: apsw.Connection) -> Iterator[int]:

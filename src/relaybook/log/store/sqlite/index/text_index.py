@@ -28,9 +28,10 @@ FILE: Final = "text.sqlite"
 #: A column for each section, so that a search can be limited to some sections. A word in the first column takes two
 #: bytes less than in another column. So the first column is the section that is usually the longest.
 _COLUMNS: Final = SearchText._fields[::-1]
+_ARGUMENTS: Final = " ".join(f"'{argument}'" for argument in TOKENIZER[1])
 _TABLES: Final = (
     f"CREATE VIRTUAL TABLE {{0}}.{WORDS} USING fts5({', '.join(_COLUMNS)}, content='', contentless_delete=1, "
-    f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
+    f'tokenize="{TOKENIZER[0]} {_ARGUMENTS}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
 #: How long to wait for a lock. A reader may briefly lock the index while attaching it.

@@ -13,8 +13,11 @@ from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import SEPARATOR, words_of
 from relaybook.log.store.sqlite.search.filter_sql import fts_phrase
 
-#: Name and arguments of the FTS5 tokenizer.
-TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2", "tokenchars", SEPARATOR])
+#: Name and arguments of the FTS5 tokenizer. The categories are those of characters in words.
+TOKENIZER: Final = (
+    "unicode61",
+    ["remove_diacritics", "2", "tokenchars", SEPARATOR, "categories", "L* N* Co Mc"],
+)
 #: Maximum number of words to which a prefix is expanded. Looking up a word takes about 0.1 ms, and a query needs a few
 #: KiB of memory for each word and index segment.
 MAX_WORDS: Final = 256

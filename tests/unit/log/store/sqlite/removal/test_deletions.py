@@ -11,7 +11,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 from tests.support.server import wait_until
 
 from relaybook import clock
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.words import SearchText
 from relaybook.log.record import Feedback
@@ -25,6 +25,9 @@ from relaybook.log.store.sqlite.removal.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.search import count
 from relaybook.log.store.sqlite.writer import SqliteWriter
+
+#: The sum of these costs, minus the first two, is not 0 in floating-point numbers.
+COSTS = {"one": 0.1, "two": 0.2, "three": 0.0}
 
 
 @pytest.fixture
@@ -175,3 +178,11 @@ def test_a_deletion_that_was_interrupted_anywhere_is_finished(tmp_path: Path) ->
     assert canaries.found(tmp_path) == set()
     reader.close()
     writer.close()
+
+
+def test_the_cost_of_a_namespace_is_zero_when_only_free_requests_are_left(writer: SqliteWriter, tmp_path: Path) -> None:
+    fill(writer, tmp_path, *(an_entry(namespace="a", user=user, cost_usd=cost) for user, cost in COSTS.items()))
+    for user in ("one", "two"):
+        delete(writer, tmp_path, Filter((Term("user", (user,)),)))
+    rows, _ = SqliteReader(tmp_path).namespaces(NamespaceQuery(prefix="a"), 10, None, clock.monotonic_ns() + 10**10)
+    assert [row.cost_usd for row in rows] == [0.0]
