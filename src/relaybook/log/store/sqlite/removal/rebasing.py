@@ -19,13 +19,12 @@ from relaybook.log.store.sqlite.packs.bases import Bases
 from relaybook.log.store.sqlite.packs.bodies import (
     Frame,
     RecordLocation,
-    decode_location,
     encode_location,
     new_compressor,
 )
 from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.packs.pack_writer import PackWriter
-from relaybook.log.store.sqlite.removal.remover import ADD_FRAME, REMOVE_DEPENDENT
+from relaybook.log.store.sqlite.removal.remover import ADD_FRAME, REMOVE_DEPENDENT, readable_location
 
 _NEXT: Final = """
 SELECT l.seq, r.bodies FROM requests_to_rebase AS l LEFT JOIN requests AS r ON r.seq = l.seq ORDER BY l.seq LIMIT 1
@@ -73,7 +72,7 @@ class Rebaser:
         if row is None:
             return False
         seq, bodies = row
-        location = decode_location(bodies)
+        location = readable_location(seq, bodies)
         base = None if location is None else location.base
         content = None if location is None or base is None else self._content(location)
         if location is None or base is None or content is None:
@@ -105,7 +104,7 @@ class Rebaser:
         moved = [old]
         dependents: list[Any] = list(execute(_DEPENDENTS, old[:2]))
         for dependent, bodies in dependents:
-            based = decode_location(bodies)
+            based = readable_location(dependent, bodies)
             if based is not None:
                 based.base = BodyRef(new, len(content))
                 moved.append(based.frames()[0])

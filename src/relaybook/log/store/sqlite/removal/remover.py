@@ -65,7 +65,7 @@ class Remover:
         """
         execute_many = self._connection.executemany
         rows = list(execute_many(_CONTENT, ((seq,) for seq in seqs)))
-        self._remove_content((seq, _location(seq, bodies)) for seq, bodies, _ in rows)
+        self._remove_content((seq, readable_location(seq, bodies)) for seq, bodies, _ in rows)
         execute_many(_EXPIRE, ((without_content(other_fields), seq) for seq, _, other_fields in rows))
         counters.recount_blocks(self._connection, seqs)
 
@@ -79,7 +79,7 @@ class Remover:
         keys = [(seq,) for seq in seqs]
         rows = list(execute_many(_BY_SEQ, keys))
         records = [record_of(row[:-1]) for row in rows]
-        locations = (_location(record.seq or 0, row[-1]) for record, row in zip(records, rows, strict=True))
+        locations = (readable_location(record.seq or 0, row[-1]) for record, row in zip(records, rows, strict=True))
         self._remove_content((record.seq or 0, at) for record, at in zip(records, locations, strict=True))
         execute_many(_REMOVE_ROW, keys)
         execute_many(_REMOVE_FEEDBACK, keys)
@@ -127,7 +127,7 @@ class Remover:
         execute_many(_ADD_TEXTS, _ranges(seqs))
 
 
-def _location(seq: int, bodies: bytes | None) -> RecordLocation | None:
+def readable_location(seq: int, bodies: bytes | None) -> RecordLocation | None:
     """Return the location of a record's content. `None` if it is damaged, so that one record stops no pass."""
     try:
         return decode_location(bodies)

@@ -300,3 +300,14 @@ def test_a_pack_with_bytes_of_a_running_request_is_not_deleted_at_midnight(tmp_p
     maintain(writer)
     assert writer.read_body(ref) == b"upload"
     writer.close()
+
+
+def test_a_record_with_a_damaged_location_stops_no_rebasing(tmp_path: Path, set_clock: SetClock) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(Batch(entries=[an_entry_now()]))
+    connection = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
+    connection.execute("UPDATE requests SET bodies = x'c1'; INSERT INTO requests_to_rebase VALUES (1)")
+    maintain(writer)
+    assert connection.execute("SELECT count(*) FROM requests_to_rebase").get == 0
+    connection.close()
+    writer.close()
