@@ -67,12 +67,14 @@ _SCRIPTS: Final = """performance.getEntriesByType("resource")
 #: namespace.
 _SELECT: Final = """(wanted) => new Promise((done) => {
   const chips = () => [...document.querySelectorAll('tr[data-request] a[data-field="namespace"]')];
-  const from = chips().map((chip) => chip.dataset.value);
+  const ids = () => [...document.querySelectorAll("tr[data-request]")].map((row) => row.dataset.request).join();
+  const before = ids();
   const chip = chips().find((each) => each.dataset.value === wanted);
   const began = performance.now();
   const look = () => {
     const shown = chips().map((each) => each.dataset.value);
-    if (shown.length > 0 && shown.every((each) => each === wanted) && location.search.includes("namespace="))
+    // The page hides the column of the namespace, because all rows have the same.
+    if (ids() !== before && shown.every((each) => each === wanted) && location.search.includes("namespace="))
       requestAnimationFrame(() => done(performance.now() - began));
     else requestAnimationFrame(look);
   };

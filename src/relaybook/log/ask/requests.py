@@ -104,9 +104,11 @@ def around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadline
     found = reader.around(record_id, filter_, limit, deadline_ns)
     if found is not None:
         around_it = _request_page(found)
-        # The request itself is in the page even if it does not match.
-        itself = reader.page(Filter((Term("id", (record_id,)), *filter_.terms)), 1, None, deadline_ns)
-        matching = [row for row in around_it.data if row["id"] != record_id or itself.records]
+        matching = around_it.data
+        if any(term.name == WORDS for term in filter_.terms):
+            # The request itself is in the page even if it does not match.
+            itself = reader.page(Filter((Term("id", (record_id,)), *filter_.terms)), 1, None, deadline_ns)
+            matching = [row for row in matching if row["id"] != record_id or itself.records]
         _mark_said_earlier(reader, filter_, matching, deadline_ns)
         return around_it
     if reader.running(Filter((Term("id", (record_id,)),))):

@@ -272,7 +272,8 @@ class Stream(BaseStream):
         """Return the response with everything added so far."""
         outputs = [self._choices[index].output() for index in sorted(self._choices)]
         error = self._error
-        if error is None and (reason := next((o.finish_reason for o in outputs if o.finish_reason in _FAILED), None)):
+        reason = next((output.finish_reason for output in outputs if output.finish_reason in _FAILED), None)
+        if error is None and reason is not None:
             error = Error(reason, f"The finish reason is {reason}.")
         join_merged(self._fields)
         return Response(
